@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a GEMM or pack kernel is given. Shared by the host (C11) and the kernels (CUDA C++), so it
+ * is plain data. Every kernel takes exactly one parameter, one of these structs by value.
+ *
+ * A GEMM kernel computes, for i < m and j < n and no other element,
+ *     total = +0; for each slab of SB_SLAB values of k, ascending: total += chain,
+ *     where chain = +0; for each k of the slab, ascending: chain = fma(A(i,k), B(k,j), chain)
+ *     t = alpha * total
+ *     C(i,j) = beta == 0 ? t : t + (beta * C(i,j))
+ * every operation rounded once to nearest (no contraction of the last two lines), nothing flushed
+ * to zero. beta == 0 never reads C.
+ *
+ *     A(i,k) = a[i * a_m + k * a_k]    B(k,j) = b[j * b_n + k * b_k]    C(i,j) = c[i + j * ldc]
+ *
+ * Canonical panels (form `panels` in kernels.def): a_m = b_n = 1; a_k and b_k (the padded leading
+ * dimensions) multiples of SB_PAD; a and b aligned to 128 bytes; rows of k, and columns i or j up
+ * to the kernel's whole tile, are zero-filled beyond m, n and k.
+ */
+#ifndef SB_ARGS_H
+#define SB_ARGS_H
+
+#ifdef __cplusplus
+#include <cstdint>
+#else
+#include <stdint.h>
+#endif
+
+#define SB_SLAB 256 /* length of one FMA chain in k */
+#define SB_PAD  32  /* panels' leading dimensions are multiples of this many elements */
+
+/* A CUtensorMap: 128 opaque bytes, aligned to 64, made by cuTensorMapEncodeTiled. */
+struct sb_tensor_map {
+#ifdef __cplusplus
+	alignas(64) unsigned char opaque[128];
+#else
+	_Alignas(64) unsigned char opaque[128];
+#endif
+};
+
+struct sb_gemm_args {
+	struct sb_tensor_map map_a, map_b; /* over the panels; only kernels with bulk copies read them */
+	const float *a, *b;
+	float *c;
+	int64_t a_m, a_k; /* strides of A in elements */
+	int64_t b_n, b_k; /* strides of B in elements */
+	int64_t ldc;      /* >= m */
+	int32_t m, n, k;  /* > 0 */
+	float alpha, beta;
+};
+
+/*
+ * A pack kernel writes a canonical panel: to[k * ld + i] = from[i * from_i + k * from_k] for
+ * i < extent and k < depth, and zero for the rest of i < padded_extent and k < padded_depth.
+ */
+struct sb_pack_args {
+	const float *from;
+	float *to;
+	int64_t from_i, from_k;
+	int64_t ld; /* >= padded_extent, a multiple of SB_PAD */
+	int32_t extent, depth, padded_extent, padded_depth;
+};
+
+#endif

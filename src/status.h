@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 0: the words in which the floors report to each other.
+ *
+ * enum sb_status is what a step of the GPU path returns. enum sb_reason is why a call was answered
+ * where it was; its words appear in trace lines, reports and the public API, and come from
+ * reasons.def. enum sb_side is the side that answers.
+ */
+#ifndef SB_STATUS_H
+#define SB_STATUS_H
+
+enum sb_status {
+	SB_OK,        /* done */
+	SB_DECLINE,   /* nothing wrong, but not worth doing on the GPU */
+	SB_NO_DEVICE, /* no usable driver or device in this process */
+	SB_NO_MEMORY, /* an allocation of ours failed; a smaller plan may fit */
+	SB_LOST       /* the context is gone or does not answer; never try again */
+};
+
+enum sb_side { SB_CPU, SB_GPU, SB_SIDES };
+
+enum sb_reason {
+#define SB_REASON(name, word, text) SB_REASON_##name,
+#include "reasons.def"
+#undef SB_REASON
+	SB_REASONS
+};
+
+/* The word for each, never NULL; "unknown" for a value outside the enum. */
+const char *sb_status_word(enum sb_status status);
+const char *sb_side_word(enum sb_side side);
+const char *sb_reason_word(enum sb_reason reason);
+/* One sentence that explains the reason to a user. */
+const char *sb_reason_text(enum sb_reason reason);
+
+#endif
