@@ -160,6 +160,6 @@ sb_cu_result stand_in_event_elapsed(float *milliseconds, sb_cu_event start, sb_c
 		return world_leave(SB_CU_ERROR_INVALID_HANDLE);
 	if (!start->last->done || !end->last->done)
 		return world_leave(SB_CU_ERROR_NOT_READY);
-	*milliseconds = (float)(1e3 * (end->last->at - start->last->at));
+	*milliseconds = 1e-6f * (float)(end->last->at - start->last->at);
 	return world_leave(0);
 }

@@ -73,23 +73,23 @@ void world_wait_for_ever(void)
 		pthread_cond_wait(&never, &lock);
 }
 
-double world_now(void)
+int64_t world_now(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void world_sleep_until(double due)
+void world_sleep_until(int64_t due)
 {
-	double left = due - world_now();
+	int64_t left = due - world_now();
 	struct timespec time;
 
 	if (left <= 0)
 		return;
-	time.tv_sec = (time_t)left;
-	time.tv_nsec = (long)((left - (double)time.tv_sec) * 1e9);
+	time.tv_sec = left / 1000000000;
+	time.tv_nsec = left % 1000000000;
 	world_unlock();
 	nanosleep(&time, NULL);
 	world_lock();
@@ -209,7 +209,7 @@ sb_cu_result stand_in_init(unsigned flags)
 
 	if (error)
 		return error;
-	world_sleep_until(world_now() + 1e-3 * (double)world.settings.start);
+	world_sleep_until(world_now() + 1000000 * world.settings.start);
 	if (flags)
 		return world_leave(SB_CU_ERROR_INVALID_VALUE);
 	if (world.settings.devices == 0)

@@ -130,7 +130,7 @@ static void run(struct operation *operation)
 struct operation *stream_add(struct CUstream_st *stream, enum operation_kind kind)
 {
 	struct operation *operation = calloc(1, sizeof *operation);
-	double now = world_now();
+	int64_t now = world_now();
 
 	if (!operation)
 		abort();
@@ -140,8 +140,8 @@ struct operation *stream_add(struct CUstream_st *stream, enum operation_kind kin
 	operation->hangs = world.hang;
 	operation->crash = world.crash;
 	if (world.settings.slow && kind < OPERATION_RECORD) {
-		stream->due = (stream->due > now ? stream->due : now) +
-			      1e-3 * (double)world.settings.slow;
+		stream->due =
+			(stream->due > now ? stream->due : now) + 1000000 * world.settings.slow;
 	}
 	operation->due = stream->due;
 	if (stream->tail)

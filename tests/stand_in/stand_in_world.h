@@ -54,7 +54,7 @@ struct marker {
 	int references;
 	bool done;
 	struct operation *record; /* while not done */
-	double at;		  /* seconds, when it was done */
+	int64_t at;		  /* when it was done */
 	int patience;		  /* queries still answered with NOT_READY; 0: not asked yet */
 };
 
@@ -82,7 +82,7 @@ struct operation {
 	struct CUstream_st *stream;
 	enum operation_kind kind;
 	unsigned long order; /* among all operations of the process */
-	double due;	     /* it is not finished before */
+	int64_t due;	     /* it is not finished before */
 	bool hangs;
 	sb_cu_result crash;
 	char *to; /* copies and sets: rows of width bytes */
@@ -104,7 +104,7 @@ struct CUstream_st {
 	struct CUctx_st *context;
 	unsigned flags;
 	struct operation *head, *tail;
-	double due; /* of the last operation */
+	int64_t due; /* of the last operation */
 	int patience;
 };
 
@@ -165,8 +165,8 @@ sb_cu_result world_leave(sb_cu_result error);
 void world_lock(void);
 void world_unlock(void);
 void world_wait_for_ever(void) __attribute__((noreturn));
-void world_sleep_until(double due); /* without the lock */
-double world_now(void);
+void world_sleep_until(int64_t due); /* without the lock */
+int64_t world_now(void); /* nanoseconds; no floating point, whose flags are the caller's */
 unsigned world_random(unsigned below);
 void world_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int slot_find(const char *name, size_t length);		  /* -1 */
