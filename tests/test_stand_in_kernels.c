@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "stand_in_fixture.h"
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 enum { TILE_M = 256, TILE_N = 128, TILE_K = 32 }; /* of the bulk kernel */
 static const char bulk[] = "sgemm_bulk_256x128x32";
@@ -141,28 +144,42 @@ static void any_strides_give_the_bits_of_the_one_sum_rule(void)
 	end_kernels();
 }
 
+/* Flush-to-zero and denormals-are-zero, where the processor has them. */
+static void flush(int on)
+{
+#ifdef __SSE__
+	_mm_setcsr(on ? _mm_getcsr() | 0x8040 : _mm_getcsr() & ~0x8040u);
+#else
+	(void)on;
+#endif
+}
+
 static void caller_floating_point_environment_has_no_say(void)
 {
-	float *p;
+	const float next = 1 + 0x1p-23f;
+	float *a, *b, *c;
 	struct sb_gemm_args g = {
-		.m = 1, .n = 1, .k = 1, .ldc = 1, .a_m = 1, .a_k = 1, .b_n = 1, .b_k = 1};
+		.m = 2, .n = 2, .k = 1, .ldc = 2, .a_m = 1, .a_k = 2, .b_n = 1, .b_k = 2};
 
 	begin("");
-	p = device_floats(3, 1);
-	p[0] = 1e-30f;
-	p[1] = 1e-12f;
-	g.a = p;
-	g.b = p + 1;
-	g.c = p + 2;
+	g.a = a = device_floats(2, 1);
+	g.b = b = device_floats(2, 2);
+	g.c = c = device_floats(4, 3);
 	g.alpha = 1;
+	a[0] = 1e-30f;
+	b[0] = 1e-12f;
+	a[1] = b[1] = next;
 	OK(launch(plain, 1, 256, 0, &g));
 	feclearexcept(FE_ALL_EXCEPT);
 	fesetround(FE_UPWARD);
+	flush(1);
 	OK(cu_stream_synchronize(first));
+	flush(0);
 	CU_ASSERT_EQUAL(fegetround(), FE_UPWARD);
 	CU_ASSERT_EQUAL(fetestexcept(FE_ALL_EXCEPT), 0);
 	fesetround(FE_TONEAREST);
-	CU_ASSERT(p[2] > 0 && p[2] < 1.2e-38f && same(p[2], fmaf(1e-30f, 1e-12f, 0)));
+	CU_ASSERT(c[0] > 0 && c[0] < 0x1p-126f); /* the denormal survives */
+	CU_ASSERT(same(c[3], 1 + 0x1p-22f));	 /* to nearest, not upwards */
 	end_kernels();
 }
 
