@@ -51,6 +51,7 @@ static void lost_context_stays_lost(void)
 	OK(cu_context_push(current));
 	OK(cu_capture_mode(&mode));
 	CU_ASSERT_EQUAL(mode, SB_CU_CAPTURE_MODE_GLOBAL);
+	OK(cu_capture_mode(&mode));
 	end();
 }
 
@@ -221,6 +222,23 @@ static void without_a_context_nothing_is_made(void)
 	end();
 }
 
+static void capture_of_another_thread_is_respected(void)
+{
+	int mode = SB_CU_CAPTURE_MODE_RELAXED;
+	sb_cu_deviceptr p;
+
+	begin("capturing");
+	CU_ASSERT_NOT_EQUAL(cu_memory_alloc(&p, 64), 0);
+	CU_ASSERT(violated("capture"));
+	OK(stand_in_configure(""));
+	OK(cu_capture_mode(&mode));
+	OK(cu_memory_alloc(&p, 64));
+	CU_ASSERT_PTR_NULL(stand_in_error());
+	OK(cu_capture_mode(&mode));
+	CU_ASSERT_EQUAL(mode, SB_CU_CAPTURE_MODE_RELAXED);
+	end();
+}
+
 static void stale_handles_are_recognised(void)
 {
 	sb_cu_event e;
@@ -259,7 +277,7 @@ static void settings_that_make_no_sense_are_refused(void)
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		CU_ASSERT_EQUAL(stand_in_configure(texts[i]), -1);
-	OK(stand_in_configure("memory=139G,devices=8,seed=7,,nopeer,engine=exact"));
+	OK(stand_in_configure("memory=139G,devices=8,seed=7,,nopeer,engine=quick"));
 	OK(stand_in_configure(NULL));
 }
 
@@ -278,6 +296,8 @@ int main(void)
 		 crash_is_seen_where_the_work_is_waited_for},
 		{"operations take their time", operations_and_the_start_take_their_time},
 		{"without a context nothing is made", without_a_context_nothing_is_made},
+		{"the capture of another thread is respected",
+		 capture_of_another_thread_is_respected},
 		{"stale handles are recognised", stale_handles_are_recognised},
 		{"errno is not kept", errno_is_not_kept},
 		{"settings that make no sense are refused",

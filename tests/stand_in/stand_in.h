@@ -10,6 +10,8 @@
  *     short=BYTES          a device allocation above that fails
  *     pageable=0|1         kernels may read pageable memory; nopeer=0|1; sealed=0|1 device memory
  *                          faults when the host touches it
+ *     capturing=0|1        another thread captures a stream: allocating and freeing is a violation
+ *                          unless the calling thread's capture mode is relaxed
  *     fail=SLOT:N[:ERROR]  the N-th call of SLOT fails, once; from= that one and all later ones
  *     lose=SLOT:N[:ERROR]  the context is lost from then on, so that all later calls fail alike
  *     crash=SLOT:N[:ERROR] what the N-th call queues loses the context when it runs

@@ -3,8 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "exact.h"
 #include "stand_in.h"
 #include "stand_in_world.h"
+
+/* Where the kernels are not compiled for the host there is no exact engine to ask for. */
+#pragma weak sb_exact_run
 
 static const struct settings defaults = {
 	.devices = 1,
@@ -34,6 +38,7 @@ static const struct {
 	{"pageable", offsetof(struct settings, pageable), 0, 1},
 	{"nopeer", offsetof(struct settings, nopeer), 0, 1},
 	{"sealed", offsetof(struct settings, sealed), 0, 1},
+	{"capturing", offsetof(struct settings, capturing), 0, 1},
 	{"abort", offsetof(struct settings, abort), 0, 1},
 };
 
@@ -106,7 +111,7 @@ static bool read_pair(const char *key, const char *value)
 			return read_fault(fault_keys[i].kind, value);
 	if (strcmp(key, "engine") == 0) {
 		world.settings.exact = strcmp(value, "exact") == 0;
-		return world.settings.exact || strcmp(value, "quick") == 0;
+		return world.settings.exact ? sb_exact_run != NULL : strcmp(value, "quick") == 0;
 	}
 	if (strcmp(key, "report") == 0 && strlen(value) < sizeof world.settings.report) {
 		strcpy(world.settings.report, value);

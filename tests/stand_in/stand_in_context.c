@@ -13,6 +13,13 @@ static _Thread_local struct {
 	int depth;
 } stack;
 
+static _Thread_local int capture_mode; /* SB_CU_CAPTURE_MODE_GLOBAL */
+
+int context_capture_mode(void)
+{
+	return capture_mode;
+}
+
 void context_init(struct CUctx_st *context, int device)
 {
 	context->tag = TAG_LIVE;
@@ -216,15 +223,14 @@ sb_cu_result stand_in_context_enable_peer(sb_cu_context peer, unsigned flags)
 
 sb_cu_result stand_in_capture_mode(int *mode)
 {
-	static _Thread_local int current; /* SB_CU_CAPTURE_MODE_GLOBAL */
 	sb_cu_result error = world_enter(SLOT_capture_mode);
-	int old = current;
+	int old = capture_mode;
 
 	if (error)
 		return error;
 	if (*mode < SB_CU_CAPTURE_MODE_GLOBAL || *mode > SB_CU_CAPTURE_MODE_RELAXED)
 		return world_leave(SB_CU_ERROR_INVALID_VALUE);
-	current = *mode;
+	capture_mode = *mode;
 	*mode = old;
 	return world_leave(0);
 }

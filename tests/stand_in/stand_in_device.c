@@ -49,11 +49,15 @@ sb_cu_result error_find(const char *name, size_t length)
 
 sb_cu_result stand_in_error_name(sb_cu_result error, const char **name)
 {
+	sb_cu_result failed = world_enter(SLOT_error_name);
+
+	if (failed)
+		return failed;
 	*name = NULL;
 	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
 		if (errors[i].error == error)
 			*name = errors[i].name;
-	return *name ? 0 : SB_CU_ERROR_INVALID_VALUE;
+	return world_leave(*name ? 0 : SB_CU_ERROR_INVALID_VALUE);
 }
 
 sb_cu_result stand_in_driver_version(int *version)

@@ -28,9 +28,12 @@ const char *const slot_names[SLOTS] = {
 #undef SB_DRIVER
 };
 
-enum { BEFORE_INIT = 1, AFTER_LOSS = 2, QUEUES = 4 };
+enum { BEFORE_INIT = 1, AFTER_LOSS = 2, QUEUES = 4, UNSAFE = 8 };
 
-/* What differs from a function that needs cuInit, fails after a loss and is done on return. */
+/*
+ * What differs from a function that needs cuInit, fails after a loss, is done on return and harms
+ * no other thread's stream capture.
+ */
 static const unsigned char traits[SLOTS] = {
 	[SLOT_init] = BEFORE_INIT | AFTER_LOSS,
 	[SLOT_driver_version] = BEFORE_INIT | AFTER_LOSS,
@@ -46,6 +49,12 @@ static const unsigned char traits[SLOTS] = {
 	[SLOT_context_current] = AFTER_LOSS,
 	[SLOT_context_device] = AFTER_LOSS,
 	[SLOT_capture_mode] = AFTER_LOSS,
+	[SLOT_memory_alloc] = UNSAFE,
+	[SLOT_memory_free] = UNSAFE,
+	[SLOT_host_alloc] = UNSAFE,
+	[SLOT_host_free] = UNSAFE,
+	[SLOT_module_load] = UNSAFE,
+	[SLOT_module_unload] = UNSAFE,
 	[SLOT_copy_up] = QUEUES,
 	[SLOT_copy_down] = QUEUES,
 	[SLOT_copy_across] = QUEUES,
@@ -242,6 +251,11 @@ sb_cu_result world_enter(enum slot slot)
 		error = SB_CU_ERROR_NOT_INITIALIZED;
 	if (error)
 		return world_leave(error);
+	if (world.settings.capturing && traits[slot] & UNSAFE &&
+	    context_capture_mode() != SB_CU_CAPTURE_MODE_RELAXED) {
+		world_violation("%s ruins the capture of another thread", slot_names[slot]);
+		return world_leave(ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	}
 	stream_progress();
 	if (world.lost && !(traits[slot] & AFTER_LOSS))
 		return world_leave(world.lost);

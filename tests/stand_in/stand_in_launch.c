@@ -3,6 +3,7 @@
  * Launches: checked against the kernel's row when they are queued, carried out by one of two
  * engines when their stream gets there.
  */
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 #include "exact.h"
@@ -99,10 +100,41 @@ sb_cu_result stand_in_launch(sb_cu_function function, unsigned grid_x, unsigned 
 	return world_leave(0);
 }
 
+/* The allocation of the last access, which most likely is that of the next. */
+struct reach {
+	struct CUctx_st *context;
+	const char *base, *end;
+};
+
 static bool check(void *context, const void *pointer, size_t bytes, bool write)
 {
+	struct reach *reach = context;
+	const struct allocation *allocation;
+
 	(void)write;
-	return memory_reach(context, pointer, bytes, "kernel");
+	if ((const char *)pointer >= reach->base && (const char *)pointer + bytes <= reach->end)
+		return true;
+	if (!memory_reach(reach->context, pointer, bytes, "kernel"))
+		return false;
+	allocation = memory_find(pointer);
+	if (allocation) {
+		reach->base = allocation->base;
+		reach->end = allocation->base + allocation->bytes;
+	}
+	return true;
+}
+
+static bool run_exact(struct CUctx_st *context, const struct kernel *kernel,
+		      const struct launch *launch)
+{
+	struct reach reach = {.context = context};
+	struct sb_exact_memory memory = {.context = &reach, .check = check};
+
+	if (sb_exact_run(kernel->name, launch->grid, kernel->threads, launch->shared,
+			 &launch->arguments, arguments_size(kernel), &memory, NULL) == SB_EXACT_OK)
+		return true;
+	world_violation("%s", sb_exact_message());
+	return false;
 }
 
 /* With the lock held: an engine sees memory that nobody else allocates or frees meanwhile. */
@@ -111,19 +143,18 @@ sb_cu_result launch_run(struct operation *operation)
 	const struct launch *launch = operation->launch;
 	const struct kernel *kernel = launch->function->kernel;
 	struct CUctx_st *context = operation->stream->context;
-	struct sb_exact_memory memory = {.context = context, .check = check};
+	fenv_t caller;
 	bool done;
 
-	if (world.settings.exact && sb_exact_run) {
-		done = sb_exact_run(kernel->name, launch->grid, kernel->threads, launch->shared,
-				    &launch->arguments, arguments_size(kernel), &memory,
-				    NULL) == SB_EXACT_OK;
-		if (!done)
-			world_violation("%s", sb_exact_message());
-	} else if (kernel->kind == KERNEL_GEMM) {
+	/* A device knows nothing of the rounding, flushing and flags of the thread that waits. */
+	fegetenv(&caller);
+	fesetenv(FE_DFL_ENV);
+	if (world.settings.exact)
+		done = run_exact(context, kernel, launch);
+	else if (kernel->kind == KERNEL_GEMM)
 		done = quick_gemm(context, kernel, &launch->arguments.gemm);
-	} else {
+	else
 		done = quick_pack(context, kernel, &launch->arguments.pack);
-	}
+	fesetenv(&caller);
 	return done ? 0 : SB_CU_ERROR_ILLEGAL_ADDRESS;
 }

@@ -30,13 +30,13 @@ enum { DEVICES = 8, FAULTS = 32 };
 
 enum { /* errors that cuda_types.h has no use for */
        ERROR_PEER_ACCESS_UNSUPPORTED = 217,
-       ERROR_INVALID_SOURCE = 300
+       ERROR_STREAM_CAPTURE_UNSUPPORTED = 900
 };
 
 /* What SB_STAND_IN says. */
 struct settings {
 	long devices, cc, sms, shared, memory, driver, exact, seed, slow, start, most, pageable,
-		nopeer, sealed, abort;
+		nopeer, sealed, capturing, abort;
 	char report[256];
 };
 
@@ -180,6 +180,7 @@ void config_start(void); /* from SB_STAND_IN, once */
 int device_threads_of_multiprocessor(void);
 
 /* context */
+int context_capture_mode(void);	    /* of this thread */
 struct CUctx_st *context_top(void); /* NULL: none is current */
 bool context_valid(struct CUctx_st *context);
 struct CUctx_st *context_each(struct CUctx_st *last); /* NULL: the first; returns NULL at the end */
