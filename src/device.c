@@ -20,6 +20,7 @@ double sb_device_least_patience = 10.0;
 static struct sb_device the_device;
 static atomic_int health = SB_HEALTH_UNBORN;
 static atomic_int unusable_reason = SB_REASON_NO_GPU;
+static atomic_int queue;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static double now(void)
@@ -166,11 +167,10 @@ struct sb_device *sb_device(void)
 	return sb_device_health(&why) == SB_HEALTH_READY ? &the_device : NULL;
 }
 
-bool sb_device_take(struct sb_device *device, double seconds)
+static bool lock_within(double seconds)
 {
 	struct timespec until;
 
-	(void)device;
 	if (pthread_mutex_trylock(&lock) == 0)
 		return true;
 	if (seconds <= 0)
@@ -185,10 +185,27 @@ bool sb_device_take(struct sb_device *device, double seconds)
 	return pthread_mutex_timedlock(&lock, &until) == 0;
 }
 
+bool sb_device_take(struct sb_device *device, double seconds)
+{
+	(void)device;
+	atomic_fetch_add(&queue, 1);
+	if (lock_within(seconds))
+		return true;
+	atomic_fetch_sub(&queue, 1);
+	return false;
+}
+
+int sb_device_queue(struct sb_device *device)
+{
+	(void)device;
+	return atomic_load(&queue);
+}
+
 void sb_device_give(struct sb_device *device)
 {
 	(void)device;
 	pthread_mutex_unlock(&lock);
+	atomic_fetch_sub(&queue, 1);
 }
 
 enum sb_status sb_device_enter(struct sb_device *device, struct sb_visit *visit)

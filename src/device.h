@@ -72,6 +72,8 @@ struct sb_device *sb_device(void);
 /* One caller at a time: waits at most `seconds`; false if it is still taken then. */
 bool sb_device_take(struct sb_device *device, double seconds);
 void sb_device_give(struct sb_device *device);
+/* How many have it or wait for it. */
+int sb_device_queue(struct sb_device *device);
 
 /* What enter found on this thread, for leave to put back. */
 struct sb_visit {

@@ -131,15 +131,18 @@ double sb_start_missed(double saving)
 
 enum sb_health sb_start_wait(double seconds)
 {
-	int error_number = errno;
+	int error_number = errno, cancel_state;
 	enum sb_health health;
 	enum sb_reason why;
 
 	health = sb_device_health(&why);
 	if (health != SB_HEALTH_STARTING || atomic_load(&waited_in_vain))
 		return health;
+	/* The naps of a wait are cancellation points, a product is none. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	health = await(seconds);
-	if (health == SB_HEALTH_STARTING)
+	pthread_setcancelstate(cancel_state, NULL);
+	if (health == SB_HEALTH_STARTING && seconds >= SB_START_PATIENCE)
 		atomic_store(&waited_in_vain, true);
 	errno = error_number;
 	return health;
