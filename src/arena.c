@@ -3,7 +3,7 @@
 
 #include "settings.h"
 
-#define GIB       ((size_t)1 << 30)
+#define GIB	  ((size_t)1 << 30)
 #define ALIGNMENT ((size_t)256)
 
 static struct {
@@ -34,7 +34,7 @@ size_t sb_arena_bound(struct sb_device *device)
 	size_t free_bytes = 0, total = 0, reserve;
 
 	if (sb_device_check(device, device->cu->memory_info(&free_bytes, &total),
-	                    "asking for free memory") != SB_OK)
+			    "asking for free memory") != SB_OK)
 		return 0;
 	reserve = least_of(free_bytes, total) / 16;
 	return bounded(free_bytes - reserve + arena.bytes, sb_settings()->device_memory);
@@ -46,7 +46,7 @@ static enum sb_status drop(struct sb_device *device)
 
 	if (arena.base)
 		status = sb_device_check(device, device->cu->memory_free(arena.base),
-		                         "freeing device memory");
+					 "freeing device memory");
 	arena.base = 0;
 	arena.bytes = 0;
 	return status;
@@ -64,7 +64,7 @@ enum sb_status sb_arena_take(struct sb_device *device, size_t bytes, sb_cu_devic
 		if (status != SB_OK)
 			return status;
 		status = sb_device_check(device, device->cu->memory_alloc(&arena.base, bytes),
-		                         "allocating device memory");
+					 "allocating device memory");
 		if (status != SB_OK) {
 			arena.base = 0;
 			return status;
@@ -82,16 +82,16 @@ void sb_arena_give(struct sb_device *device)
 }
 
 enum sb_status sb_arena_pinned(struct sb_device *device, size_t least, size_t most, void **base,
-                               size_t *bytes)
+			       size_t *bytes)
 {
 	enum sb_status status = arena.pinned ? SB_OK : SB_NO_MEMORY;
 	size_t wanted = bounded(most, sb_settings()->pinned_memory);
 
 	for (; status == SB_NO_MEMORY && wanted >= least; wanted /= 2) {
-		status = sb_device_check(device,
-		                         device->cu->host_alloc(&arena.pinned, wanted,
-		                                                SB_CU_HOST_ALLOC_PORTABLE),
-		                         "allocating pinned memory");
+		status = sb_device_check(
+			device,
+			device->cu->host_alloc(&arena.pinned, wanted, SB_CU_HOST_ALLOC_PORTABLE),
+			"allocating pinned memory");
 		if (status == SB_OK)
 			arena.pinned_bytes = wanted;
 		else

@@ -33,7 +33,7 @@ void sb_arena_give(struct sb_device *device);
  * halving what is asked for. The same memory is returned at every call; *bytes is its size.
  */
 enum sb_status sb_arena_pinned(struct sb_device *device, size_t least, size_t most, void **base,
-                               size_t *bytes);
+			       size_t *bytes);
 
 /* Device bytes held now. */
 size_t sb_arena_held(const struct sb_device *device);

@@ -22,10 +22,10 @@ static struct source source_of(const struct sb_call *call, int operand)
 	bool k_slow = is_a ? !call->trans_a : call->trans_b;
 
 	return (struct source){
-	        .base = is_a ? call->a : call->b,
-	        .mn = k_slow ? 1 : ld,
-	        .k = k_slow ? ld : 1,
-	        .ld = ld,
+		.base = is_a ? call->a : call->b,
+		.mn = k_slow ? 1 : ld,
+		.k = k_slow ? ld : 1,
+		.ld = ld,
 	};
 }
 
@@ -34,10 +34,10 @@ static enum sb_status clear(struct sb_carry *c, const struct sb_step *step)
 	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
 
 	return sb_device_check(c->device,
-	                       c->device->cu->set_words(c->base + step->to, 0,
-	                                                o->slot_bytes / sizeof(float),
-	                                                c->device->streams[step->stream]),
-	                       "clearing a panel");
+			       c->device->cu->set_words(c->base + step->to, 0,
+							o->slot_bytes / sizeof(float),
+							c->device->streams[step->stream]),
+			       "clearing a panel");
 }
 
 static enum sb_status up(struct sb_carry *c, const struct sb_step *step)
@@ -46,19 +46,19 @@ static enum sb_status up(struct sb_carry *c, const struct sb_step *step)
 	struct source s = source_of(c->call, step->operand);
 	size_t k = (size_t)c->call->k, count = (size_t)step->count;
 	int64_t pitch = o->way == SB_WAY_RAW ? c->plan->raw_pitch[step->operand]
-	                : o->k_slow          ? o->stride_k
-	                                     : o->stride_mn;
+			: o->k_slow	     ? o->stride_k
+					     : o->stride_mn;
 	struct sb_lines lines = {
-	        .host = (void *)(s.base + step->start * s.mn),
-	        .host_pitch = (size_t)s.ld * sizeof(float),
-	        .device = c->base + step->to,
-	        .device_pitch = (size_t)pitch * sizeof(float),
-	        .width = (o->k_slow ? count : k) * sizeof(float),
-	        .height = o->k_slow ? k : count,
+		.host = (void *)(s.base + step->start * s.mn),
+		.host_pitch = (size_t)s.ld * sizeof(float),
+		.device = c->base + step->to,
+		.device_pitch = (size_t)pitch * sizeof(float),
+		.width = (o->k_slow ? count : k) * sizeof(float),
+		.height = o->k_slow ? k : count,
 	};
 
 	return sb_transfer_up(c->device, &lines, c->places[step->operand] == SB_PLACE_PINNED,
-	                      c->patience);
+			      c->patience);
 }
 
 static enum sb_status pack(struct sb_carry *c, const struct sb_step *step)
@@ -67,23 +67,23 @@ static enum sb_status pack(struct sb_carry *c, const struct sb_step *step)
 	struct source s = source_of(c->call, step->operand);
 	bool raw = o->way == SB_WAY_RAW;
 	struct sb_pack_args args = {
-	        .from = raw ? (const float *)(uintptr_t)(c->base + step->from)
-	                    : s.base + step->start * s.mn,
-	        .to = (float *)(uintptr_t)(c->base + step->to) + step->into,
-	        .from_i = raw ? c->plan->raw_pitch[step->operand] : s.mn,
-	        .from_k = raw ? 1 : s.k,
-	        .ld = o->stride_k,
-	        .extent = (int32_t)step->count,
-	        .depth = (int32_t)c->call->k,
-	        .padded_extent = (int32_t)step->padded,
-	        .padded_depth = (int32_t)o->padded_k,
+		.from = raw ? (const float *)(uintptr_t)(c->base + step->from)
+			    : s.base + step->start * s.mn,
+		.to = (float *)(uintptr_t)(c->base + step->to) + step->into,
+		.from_i = raw ? c->plan->raw_pitch[step->operand] : s.mn,
+		.from_k = raw ? 1 : s.k,
+		.ld = o->stride_k,
+		.extent = (int32_t)step->count,
+		.depth = (int32_t)c->call->k,
+		.padded_extent = (int32_t)step->padded,
+		.padded_depth = (int32_t)o->padded_k,
 	};
 
 	return sb_launch_pack(c->device, &args, step->stream);
 }
 
 static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int64_t start,
-                               int64_t *stride_mn, int64_t *stride_k)
+			       int64_t *stride_mn, int64_t *stride_k)
 {
 	const struct sb_plan_operand *o = &c->plan->operands[operand];
 	struct source s = source_of(c->call, operand);
@@ -103,15 +103,15 @@ static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
 	const struct sb_call *call = c->call;
 	bool in_place = c->plan->buffers == 0;
 	struct sb_gemm_args args = {
-	        .c = in_place ? (float *)call->c + step->i0 + step->j0 * call->ldc
-	                      : (float *)(uintptr_t)(c->base + step->to),
-	        .ldc = in_place ? call->ldc : c->plan->buffer_ld,
-	        .m = (int32_t)step->m,
-	        .n = (int32_t)step->n,
-	        .k = (int32_t)call->k,
-	        .alpha = call->alpha,
-	        /* Else beta is applied on the way out, so that C need not come up. */
-	        .beta = in_place ? call->beta : 0,
+		.c = in_place ? (float *)call->c + step->i0 + step->j0 * call->ldc
+			      : (float *)(uintptr_t)(c->base + step->to),
+		.ldc = in_place ? call->ldc : c->plan->buffer_ld,
+		.m = (int32_t)step->m,
+		.n = (int32_t)step->n,
+		.k = (int32_t)call->k,
+		.alpha = call->alpha,
+		/* Else beta is applied on the way out, so that C need not come up. */
+		.beta = in_place ? call->beta : 0,
 	};
 
 	args.a = operand_at(c, SB_OPERAND_A, step->a, step->i0, &args.a_m, &args.a_k);
@@ -133,11 +133,11 @@ static void commit(void *context, const struct sb_chunk *chunk, const void *from
 	int64_t row = (int64_t)(chunk->start / sizeof(float));
 	int64_t rows = (int64_t)(chunk->width / sizeof(float));
 	float *to = (float *)call->c + landing->step->i0 + row +
-	            (landing->step->j0 + (int64_t)chunk->line) * call->ldc;
+		    (landing->step->j0 + (int64_t)chunk->line) * call->ldc;
 
 	sb_element(call->type)
-	        ->commit(to, call->ldc, from, (int64_t)(pitch / sizeof(float)), rows,
-	                 (int64_t)chunk->height, (double)call->beta);
+		->commit(to, call->ldc, from, (int64_t)(pitch / sizeof(float)), rows,
+			 (int64_t)chunk->height, (double)call->beta);
 	c->rows = row + rows;
 	c->columns = (int64_t)chunk->line;
 	if (c->rows == landing->step->m) {
@@ -151,12 +151,12 @@ static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
 	const struct sb_call *call = c->call;
 	struct landing landing = {.carry = c, .step = step};
 	struct sb_lines lines = {
-	        .host = (float *)call->c + step->i0 + step->j0 * call->ldc,
-	        .host_pitch = (size_t)call->ldc * sizeof(float),
-	        .device = c->base + step->from,
-	        .device_pitch = (size_t)c->plan->buffer_ld * sizeof(float),
-	        .width = (size_t)step->m * sizeof(float),
-	        .height = (size_t)step->n,
+		.host = (float *)call->c + step->i0 + step->j0 * call->ldc,
+		.host_pitch = (size_t)call->ldc * sizeof(float),
+		.device = c->base + step->from,
+		.device_pitch = (size_t)c->plan->buffer_ld * sizeof(float),
+		.width = (size_t)step->m * sizeof(float),
+		.height = (size_t)step->n,
 	};
 
 	if (c->direct)
@@ -165,8 +165,8 @@ static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
 }
 
 static enum sb_status (*const verbs[])(struct sb_carry *, const struct sb_step *) = {
-        [SB_STEP_CLEAR] = clear, [SB_STEP_UP] = up,     [SB_STEP_PACK] = pack,
-        [SB_STEP_GEMM] = gemm,   [SB_STEP_DOWN] = down,
+	[SB_STEP_CLEAR] = clear, [SB_STEP_UP] = up,	[SB_STEP_PACK] = pack,
+	[SB_STEP_GEMM] = gemm,	 [SB_STEP_DOWN] = down,
 };
 
 static enum sb_status await_needs(struct sb_carry *c, const struct sb_step *step)
@@ -180,10 +180,10 @@ static enum sb_status await_needs(struct sb_carry *c, const struct sb_step *step
 		if (earlier->stream == step->stream)
 			continue;
 		status = sb_device_check(
-		        device,
-		        device->cu->stream_wait_event(device->streams[step->stream],
-		                                      device->events[earlier->event], 0),
-		        "making a stream wait");
+			device,
+			device->cu->stream_wait_event(device->streams[step->stream],
+						      device->events[earlier->event], 0),
+			"making a stream wait");
 	}
 	return status;
 }
@@ -192,13 +192,12 @@ enum sb_status sb_carry_await_program(struct sb_device *device)
 {
 	sb_cu_event event = device->events[DRAIN_EVENT(0)];
 	enum sb_status status = sb_device_check(device, device->cu->event_record(event, NULL),
-	                                        "recording an event");
+						"recording an event");
 
 	for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
 		status = sb_device_check(
-		        device,
-		        device->cu->stream_wait_event(device->streams[i], event, 0),
-		        "making a stream wait");
+			device, device->cu->stream_wait_event(device->streams[i], event, 0),
+			"making a stream wait");
 	return status;
 }
 
@@ -231,10 +230,10 @@ static enum sb_status walk(struct sb_carry *c)
 		}
 		if (status == SB_OK && step->event >= 0)
 			status = sb_device_check(
-			        device,
-			        device->cu->event_record(device->events[step->event],
-			                                 device->streams[step->stream]),
-			        "recording an event");
+				device,
+				device->cu->event_record(device->events[step->event],
+							 device->streams[step->stream]),
+				"recording an event");
 		if (status != SB_OK)
 			break;
 	}
@@ -246,11 +245,10 @@ enum sb_status sb_carry_drain(struct sb_device *device, double patience)
 	enum sb_status status = SB_OK;
 
 	for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
-		status = sb_device_check(
-		        device,
-		        device->cu->event_record(device->events[DRAIN_EVENT(i)],
-		                                 device->streams[i]),
-		        "recording an event");
+		status = sb_device_check(device,
+					 device->cu->event_record(device->events[DRAIN_EVENT(i)],
+								  device->streams[i]),
+					 "recording an event");
 	for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
 		status = sb_device_wait(device, device->events[DRAIN_EVENT(i)], patience);
 	/* Work whose end cannot be waited for may never end: its memory is not to be used again. */

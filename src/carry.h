@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floor 6: carries a plan out, step by step, in the order of the array: the streams overlap what may
- * overlap, the calling thread copies between the caller's memory and the ring.
+ * Floor 6: carries a plan out, step by step, in the order of the array: the streams overlap what
+ * may overlap, the calling thread copies between the caller's memory and the ring.
  */
 #ifndef SB_CARRY_H
 #define SB_CARRY_H
@@ -21,7 +21,7 @@ struct sb_carry {
 	double patience;
 
 	/* Progress: what of C has been written when carrying ends, for sb_carry_rest(). */
-	int step;              /* all DOWN steps (in place: GEMM steps) before this one are done */
+	int step;	       /* all DOWN steps (in place: GEMM steps) before this one are done */
 	int64_t columns, rows; /* of its block: whole columns, and rows of the next one */
 };
 

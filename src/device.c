@@ -69,11 +69,11 @@ static bool read_attributes(struct sb_device *device)
 	const struct {
 		int attribute, *value;
 	} wanted[] = {
-	        {SB_CU_ATTR_COMPUTE_CAPABILITY_MAJOR, &major},
-	        {SB_CU_ATTR_COMPUTE_CAPABILITY_MINOR, &minor},
-	        {SB_CU_ATTR_MULTIPROCESSOR_COUNT, &device->multiprocessors},
-	        {SB_CU_ATTR_CLOCK_RATE, &device->clock_khz},
-	        {SB_CU_ATTR_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &device->shared_optin},
+		{SB_CU_ATTR_COMPUTE_CAPABILITY_MAJOR, &major},
+		{SB_CU_ATTR_COMPUTE_CAPABILITY_MINOR, &minor},
+		{SB_CU_ATTR_MULTIPROCESSOR_COUNT, &device->multiprocessors},
+		{SB_CU_ATTR_CLOCK_RATE, &device->clock_khz},
+		{SB_CU_ATTR_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &device->shared_optin},
 	};
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
@@ -82,7 +82,7 @@ static bool read_attributes(struct sb_device *device)
 			return false;
 	device->arch = 10 * major + minor;
 	return cu->device_name(device->name, (int)sizeof device->name - 1, device->handle) ==
-	               SB_CU_SUCCESS &&
+		       SB_CU_SUCCESS &&
 	       cu->device_memory(&device->memory, device->handle) == SB_CU_SUCCESS;
 }
 
@@ -154,7 +154,8 @@ bool sb_device_turn(enum sb_health from, enum sb_health to, enum sb_reason why)
 {
 	int expected = (int)from;
 
-	/* Unusable is only turned to once, by the thread that starts; so the reason can go first. */
+	/* Unusable is only turned to once, by the thread that starts; so the reason can go first.
+	 */
 	if (to == SB_HEALTH_UNUSABLE)
 		atomic_store(&unusable_reason, (int)why);
 	return atomic_compare_exchange_strong(&health, &expected, (int)to);
@@ -215,12 +216,12 @@ enum sb_status sb_device_enter(struct sb_device *device, struct sb_visit *visit)
 	visit->error_number = errno;
 	visit->capture_mode = SB_CU_CAPTURE_MODE_RELAXED;
 	status = sb_device_check(device, device->cu->context_push(device->context),
-	                         "making its context current");
+				 "making its context current");
 	if (status != SB_OK)
 		goto out;
 	/* Else our allocations would break a capture that the program has going on this thread. */
 	status = sb_device_check(device, device->cu->capture_mode(&visit->capture_mode),
-	                         "setting the capture mode");
+				 "setting the capture mode");
 	if (status != SB_OK) {
 		sb_cu_context popped;
 
@@ -240,9 +241,9 @@ void sb_device_leave(struct sb_device *device, const struct sb_visit *visit)
 
 	/* If even these fail there is nothing to be done but to use the device no more. */
 	(void)sb_device_check(device, device->cu->capture_mode(&mode),
-	                      "putting the capture mode back");
+			      "putting the capture mode back");
 	(void)sb_device_check(device, device->cu->context_pop(&popped),
-	                      "putting the program's context back");
+			      "putting the program's context back");
 	errno = visit->error_number;
 }
 
@@ -256,7 +257,7 @@ enum sb_status sb_device_check(struct sb_device *device, sb_cu_result result, co
 		return SB_NO_MEMORY;
 	if (sb_driver_survives(result)) {
 		sb_trace_line(2, "device %d: %s: %s", device->ordinal, what,
-		              sb_driver_error(result));
+			      sb_driver_error(result));
 		return SB_DECLINE;
 	}
 	strcpy(why, what);
@@ -273,7 +274,7 @@ enum sb_status sb_device_lose(struct sb_device *device, const char *why)
 	/* A process that is ending takes its device away itself: nothing to warn of. */
 	if (was == SB_HEALTH_READY)
 		sb_trace_once(&said, "device %d is lost (%s); the CPU goes on", device->ordinal,
-		              why);
+			      why);
 	return SB_LOST;
 }
 
@@ -288,7 +289,8 @@ enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, doubl
 		if (result == SB_CU_SUCCESS)
 			return SB_OK;
 		if (result != SB_CU_ERROR_NOT_READY) {
-			/* A query reports what earlier work died of: whatever it is, it is fatal. */
+			/* A query reports what earlier work died of: whatever it is, it is fatal.
+			 */
 			enum sb_status status = sb_device_check(device, result, "its work");
 
 			return status == SB_LOST ? status : sb_device_lose(device, "its work");
@@ -315,10 +317,10 @@ static enum sb_place place_of(struct sb_device *device, const void *pointer)
 	unsigned memory_type = 0, managed = 0;
 	int ordinal = -1;
 	int attributes[] = {SB_CU_POINTER_MEMORY_TYPE, SB_CU_POINTER_IS_MANAGED,
-	                    SB_CU_POINTER_DEVICE_ORDINAL};
+			    SB_CU_POINTER_DEVICE_ORDINAL};
 	void *values[] = {&memory_type, &managed, &ordinal};
-	sb_cu_result result = device->cu->pointer_attributes(
-	        3, attributes, values, (sb_cu_deviceptr)(uintptr_t)pointer);
+	sb_cu_result result = device->cu->pointer_attributes(3, attributes, values,
+							     (sb_cu_deviceptr)(uintptr_t)pointer);
 
 	if (result != SB_CU_SUCCESS) {
 		(void)sb_device_check(device, result, "looking at a pointer");

@@ -4,9 +4,10 @@
  *
  * One device in a process: SHIMBLAS_DEVICE's, else the program's current one, else the one of the
  * local MPI rank, else 0. Its primary context is retained and never released; at exit nothing is
- * freed. Work on it happens between sb_device_enter() and sb_device_leave(), which leave the calling
- * thread's context stack, stream-capture mode and errno as found, and under sb_device_take(). The
- * streams are our own and non-blocking: the program's default stream never waits for us.
+ * freed. Work on it happens between sb_device_enter() and sb_device_leave(), which leave the
+ * calling thread's context stack, stream-capture mode and errno as found, and under
+ * sb_device_take(). The streams are our own and non-blocking: the program's default stream never
+ * waits for us.
  *
  * start.h is what makes a device; nothing here starts CUDA by itself.
  */
@@ -25,7 +26,7 @@ enum sb_health {
 	SB_HEALTH_STARTING, /* a helper thread is starting it */
 	SB_HEALTH_READY,
 	SB_HEALTH_UNUSABLE, /* no driver, too old a driver, no device; or a forked child */
-	SB_HEALTH_LOST      /* failed or stopped answering, or the process is ending */
+	SB_HEALTH_LOST	    /* failed or stopped answering, or the process is ending */
 };
 
 enum sb_stream { SB_STREAM_UP, SB_STREAM_COMPUTE, SB_STREAM_DOWN, SB_STREAMS };
@@ -40,11 +41,11 @@ struct sb_device {
 	sb_cu_stream streams[SB_STREAMS];
 	sb_cu_event events[SB_DEVICE_EVENTS];
 	char name[96];
-	int arch;           /* 10 major + minor of the compute capability */
+	int arch; /* 10 major + minor of the compute capability */
 	int multiprocessors;
 	int clock_khz;
-	int shared_optin;   /* most bytes of shared memory of a block, with the opt-in */
-	size_t memory;      /* bytes on the card */
+	int shared_optin; /* most bytes of shared memory of a block, with the opt-in */
+	size_t memory;	  /* bytes on the card */
 };
 
 /* Which device the program is to be given; made on the calling thread, before CUDA is started. */
@@ -61,7 +62,8 @@ struct sb_device_wish sb_device_wish(void);
  */
 enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish wish);
 
-/* The health now, and in *why the reason for which it cannot be used (if it cannot). Never waits. */
+/* The health now, and in *why the reason for which it cannot be used (if it cannot). Never waits.
+ */
 enum sb_health sb_device_health(enum sb_reason *why);
 /* Moves health from `from` to `to`; false if it was not `from`. `why` goes with unusable. */
 bool sb_device_turn(enum sb_health from, enum sb_health to, enum sb_reason why);

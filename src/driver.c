@@ -13,7 +13,7 @@
 #define DEFAULT_DRIVER "libcuda.so.1"
 
 typedef sb_cu_result (*get_address_function)(const char *base, void **function, int version,
-                                             uint64_t flags, int *status);
+					     uint64_t flags, int *status);
 
 static const struct slot {
 	size_t offset;
@@ -46,8 +46,9 @@ static void *find(void *library, get_address_function get_address, const struct 
 	void *function = NULL;
 	int found = 0;
 
-	if (get_address && get_address(slot->base, &function, slot->version, SB_CU_PROC_DEFAULT,
-	                               &found) == SB_CU_SUCCESS &&
+	if (get_address &&
+	    get_address(slot->base, &function, slot->version, SB_CU_PROC_DEFAULT, &found) ==
+		    SB_CU_SUCCESS &&
 	    function)
 		return function;
 	return dlsym(library, slot->symbol);
@@ -84,19 +85,20 @@ static enum sb_driver_state open_and_fill(void)
 		/* Only what the user asked for by name is worth a line that was not asked for. */
 		if (*sb_settings()->driver)
 			sb_trace_once(&said, "SHIMBLAS_DRIVER: %s cannot be opened; using no GPU",
-			              path);
+				      path);
 		else
 			sb_trace_line(2, "no CUDA driver (%s)", path);
 		found = SB_DRIVER_ABSENT;
 	} else {
 		found = fill(library);
 		if (found == SB_DRIVER_BROKEN && *sb_settings()->driver)
-			sb_trace_once(&said, "SHIMBLAS_DRIVER: %s is no CUDA driver (%s); "
-			                     "using no GPU",
-			              path, missing ? missing : "it does not answer");
+			sb_trace_once(&said,
+				      "SHIMBLAS_DRIVER: %s is no CUDA driver (%s); "
+				      "using no GPU",
+				      path, missing ? missing : "it does not answer");
 		else if (found != SB_DRIVER_USABLE)
 			sb_trace_line(2, "CUDA driver %s not usable: version %d, missing %s", path,
-			              version, missing ? missing : "nothing");
+				      version, missing ? missing : "nothing");
 	}
 	(void)dlerror();
 	return found;
@@ -123,7 +125,7 @@ const struct sb_driver *sb_driver(void)
 struct sb_driver_status sb_driver_status(void)
 {
 	struct sb_driver_status status = {.state = (enum sb_driver_state)atomic_load(&state),
-	                                  .path = driver_path()};
+					  .path = driver_path()};
 
 	if (status.state > SB_DRIVER_OPENING) {
 		status.version = version;
@@ -134,8 +136,8 @@ struct sb_driver_status sb_driver_status(void)
 
 int sb_driver_current_device(void)
 {
-	sb_cu_result (*get_current)(sb_cu_context *context);
-	sb_cu_result (*get_device)(sb_cu_device *device);
+	sb_cu_result (*get_current)(sb_cu_context * context);
+	sb_cu_result (*get_device)(sb_cu_device * device);
 	void *library = dlopen(driver_path(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 	sb_cu_context context = NULL;
 	sb_cu_device device = -1;
@@ -168,16 +170,16 @@ const char *sb_driver_error(sb_cu_result result)
 int sb_driver_survives(sb_cu_result result)
 {
 	static const sb_cu_result survivable[] = {
-	        SB_CU_SUCCESS,
-	        SB_CU_ERROR_INVALID_VALUE,
-	        SB_CU_ERROR_OUT_OF_MEMORY,
-	        SB_CU_ERROR_INVALID_IMAGE,
-	        SB_CU_ERROR_NO_BINARY_FOR_GPU,
-	        SB_CU_ERROR_UNSUPPORTED_PTX_VERSION,
-	        SB_CU_ERROR_NOT_FOUND,
-	        SB_CU_ERROR_NOT_READY,
-	        SB_CU_ERROR_LAUNCH_OUT_OF_RESOURCES,
-	        SB_CU_ERROR_NOT_SUPPORTED,
+		SB_CU_SUCCESS,
+		SB_CU_ERROR_INVALID_VALUE,
+		SB_CU_ERROR_OUT_OF_MEMORY,
+		SB_CU_ERROR_INVALID_IMAGE,
+		SB_CU_ERROR_NO_BINARY_FOR_GPU,
+		SB_CU_ERROR_UNSUPPORTED_PTX_VERSION,
+		SB_CU_ERROR_NOT_FOUND,
+		SB_CU_ERROR_NOT_READY,
+		SB_CU_ERROR_LAUNCH_OUT_OF_RESOURCES,
+		SB_CU_ERROR_NOT_SUPPORTED,
 	};
 
 	for (size_t i = 0; i < sizeof survivable / sizeof *survivable; i++)

@@ -4,9 +4,9 @@
  * in the library calls CUDA, and nothing is linked against it.
  *
  * The library is opened once in a process: libcuda.so.1, or what SHIMBLAS_DRIVER names, RTLD_LOCAL,
- * kept for ever. A slot is filled by cuGetProcAddress at the ABI version of its row where the driver
- * has that function, else by dlsym. An absent or unusable driver is no error and prints nothing
- * unless SHIMBLAS_DRIVER named it; the dlerror of the calling thread is left clear.
+ * kept for ever. A slot is filled by cuGetProcAddress at the ABI version of its row where the
+ * driver has that function, else by dlsym. An absent or unusable driver is no error and prints
+ * nothing unless SHIMBLAS_DRIVER named it; the dlerror of the calling thread is left clear.
  */
 #ifndef SB_DRIVER_H
 #define SB_DRIVER_H
@@ -35,7 +35,7 @@ enum sb_driver_state {
 
 struct sb_driver_status {
 	enum sb_driver_state state;
-	int version;         /* as cuDriverGetVersion: 1000 major + 10 minor; 0 if never asked */
+	int version;	     /* as cuDriverGetVersion: 1000 major + 10 minor; 0 if never asked */
 	const char *path;    /* what was or would be opened; never NULL */
 	const char *missing; /* the first function found missing, or NULL */
 };

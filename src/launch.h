@@ -19,19 +19,19 @@
 enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel);
 
 /*
- * Launches a GEMM or a pack kernel. The maps of args are filled in here where the kernel reads them:
- * over a as {round up m to BM, round up k to BK} with stride a_k, over b in the same way.
+ * Launches a GEMM or a pack kernel. The maps of args are filled in here where the kernel reads
+ * them: over a as {round up m to BM, round up k to BK} with stride a_k, over b in the same way.
  */
 enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
-                              struct sb_gemm_args *args, enum sb_stream stream);
+			      struct sb_gemm_args *args, enum sb_stream stream);
 enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_args *args,
-                              enum sb_stream stream);
+			      enum sb_stream stream);
 
 /* What the driver says of a kernel; for `shimblas info --kernels`. */
 struct sb_kernel_facts {
 	int registers, static_shared, local, blocks_per_multiprocessor;
 };
 enum sb_status sb_launch_facts(struct sb_device *device, const struct sb_kernel *kernel,
-                               struct sb_kernel_facts *facts);
+			       struct sb_kernel_facts *facts);
 
 #endif

@@ -39,19 +39,19 @@ static enum sb_status look_at_operands(struct work *w, struct sb_device *device)
 
 /* Makes a plan that fits and takes its region; a failed allocation asks for half as much. */
 static enum sb_status plan_and_take(struct work *w, struct sb_device *device,
-                                    const struct sb_kernel *kernel)
+				    const struct sb_kernel *kernel)
 {
 	struct sb_plan_wish wish = {
-	        .m = w->call->m,
-	        .n = w->call->n,
-	        .k = w->call->k,
-	        .trans_a = w->call->trans_a,
-	        .trans_b = w->call->trans_b,
-	        .place_a = w->places[0],
-	        .place_b = w->places[1],
-	        .place_c = w->places[2],
-	        .kernel = kernel,
-	        .device_bytes = device->memory,
+		.m = w->call->m,
+		.n = w->call->n,
+		.k = w->call->k,
+		.trans_a = w->call->trans_a,
+		.trans_b = w->call->trans_b,
+		.place_a = w->places[0],
+		.place_b = w->places[1],
+		.place_c = w->places[2],
+		.kernel = kernel,
+		.device_bytes = device->memory,
 	};
 	enum sb_status status = sb_plan_make(&w->plan, &wish);
 
@@ -67,8 +67,8 @@ static enum sb_status plan_and_take(struct work *w, struct sb_device *device,
 	}
 	while (status == SB_OK) {
 		status = w->plan.device_bytes
-		                 ? sb_arena_take(device, w->plan.device_bytes, &w->carry.base)
-		                 : SB_OK;
+				 ? sb_arena_take(device, w->plan.device_bytes, &w->carry.base)
+				 : SB_OK;
 		if (status == SB_OK)
 			return SB_OK;
 		wish.device_bytes = w->plan.device_bytes / 2;
@@ -80,7 +80,7 @@ static enum sb_status plan_and_take(struct work *w, struct sb_device *device,
 }
 
 static enum sb_status try_kernel(struct work *w, struct sb_device *device,
-                                 const struct sb_kernel *kernel)
+				 const struct sb_kernel *kernel)
 {
 	enum sb_status status = sb_launch_prepare(device, kernel);
 
@@ -90,7 +90,7 @@ static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 		return status;
 	w->carry.kernel = kernel;
 	w->carry.direct = w->places[2] == SB_PLACE_PINNED && w->call->beta == 0 &&
-	                  (size_t)w->call->ldc * sizeof(float) < SB_TRANSFER_PITCH;
+			  (size_t)w->call->ldc * sizeof(float) < SB_TRANSFER_PITCH;
 	status = sb_carry_out(&w->carry);
 	if (status != SB_LOST)
 		sb_arena_give(device);
@@ -124,7 +124,7 @@ static void stage_call(struct stage *stage, const struct sb_call *block)
 
 	if (stage->status == SB_OK)
 		stage->status = sb_staged_run(w->carry.device, block, w->places, w->finish,
-		                              w->context, w->carry.patience);
+					      w->context, w->carry.patience);
 }
 
 static void stage_finish(void *context, const struct sb_call *block)
@@ -147,7 +147,7 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 	const struct sb_call *call = w->call;
 	bool maps = device->cu->tensor_map != NULL;
 	const struct sb_kernel *kernel =
-	        sb_registry_choose(call->m, call->n, call->k, device->arch, maps);
+		sb_registry_choose(call->m, call->n, call->k, device->arch, maps);
 	enum sb_status status = look_at_operands(w, device);
 
 	if (status == SB_OK)
@@ -177,7 +177,7 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 }
 
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
-                          sb_finish *finish, void *context)
+			  sb_finish *finish, void *context)
 {
 	struct sb_device *device = sb_device();
 	struct work w = {.call = call, .finish = finish, .context = context};
@@ -187,10 +187,10 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 	if (!device)
 		return SB_NO_DEVICE;
 	w.carry = (struct sb_carry){
-	        .device = device,
-	        .call = call,
-	        .plan = &w.plan,
-	        .patience = sb_device_patience(decision->gpu_seconds),
+		.device = device,
+		.call = call,
+		.plan = &w.plan,
+		.patience = sb_device_patience(decision->gpu_seconds),
 	};
 	if (!sb_device_take(device, w.carry.patience))
 		return SB_DECLINE;

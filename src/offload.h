@@ -25,6 +25,6 @@ typedef void sb_finish(void *context, const struct sb_call *block);
  * To be called between sb_process_enter() and sb_process_leave().
  */
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
-                          sb_finish *finish, void *context);
+			  sb_finish *finish, void *context);
 
 #endif

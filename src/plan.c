@@ -8,7 +8,7 @@
 #include "plan_shape.h"
 
 #define STEPS_MOST (1 << 22)
-#define NONE       (-1)
+#define NONE	   (-1)
 
 /* Event numbers: one for each thing that is waited for, so that each belongs to one stream. */
 enum {
@@ -28,7 +28,7 @@ struct layer {
 	const struct sb_plan_wish *wish;
 	int holder[SB_OPERANDS][SB_PLAN_SLOTS]; /* the panel in a slot */
 	int filled[SB_OPERANDS][SB_PLAN_SLOTS]; /* the step that completed it */
-	int used[SB_OPERANDS][SB_PLAN_SLOTS];   /* the last GEMM that reads it */
+	int used[SB_OPERANDS][SB_PLAN_SLOTS];	/* the last GEMM that reads it */
 	int raw_packed[2], raw_next;
 	int downed[SB_PLAN_BUFFERS];
 	int gemms[SB_PLAN_BUFFERS]; /* the GEMM whose block waits in a buffer to be taken down */
@@ -37,7 +37,7 @@ struct layer {
 };
 
 static struct sb_step *lay(struct layer *l, enum sb_step_kind kind, enum sb_stream stream,
-                           int event)
+			   int event)
 {
 	static struct sb_step spare; /* written to, never read, after a failure */
 	struct sb_plan *plan = l->plan;
@@ -46,9 +46,9 @@ static struct sb_step *lay(struct layer *l, enum sb_step_kind kind, enum sb_stre
 	if (plan->count == plan->room) {
 		int room = plan->room ? 2 * plan->room : 64;
 		struct sb_step *steps =
-		        room > STEPS_MOST
-		                ? NULL
-		                : realloc(plan->steps, (size_t)room * sizeof *plan->steps);
+			room > STEPS_MOST
+				? NULL
+				: realloc(plan->steps, (size_t)room * sizeof *plan->steps);
 
 		if (!steps) {
 			l->failed = true;
@@ -84,7 +84,8 @@ static void land(struct layer *l, int operand, int slot, int64_t start, int64_t 
 	size_t to = o->base + (size_t)slot * o->slot_bytes;
 	struct sb_step *step;
 
-	/* The kernel reads zeros beyond the panel: what the copy will not write is cleared first. */
+	/* The kernel reads zeros beyond the panel: what the copy will not write is cleared first.
+	 */
 	if (l->wish->kernel->form == SB_FORM_PANELS &&
 	    (count != o->padded || l->wish->k != o->padded_k)) {
 		step = lay(l, SB_STEP_CLEAR, SB_STREAM_UP, NONE);
@@ -94,8 +95,7 @@ static void land(struct layer *l, int operand, int slot, int64_t start, int64_t 
 		step->count = count;
 		step->to = to;
 	}
-	step = lay(l, SB_STEP_UP, SB_STREAM_UP,
-	           EVENT_FILLED + operand * SB_PLAN_SLOTS + slot);
+	step = lay(l, SB_STEP_UP, SB_STREAM_UP, EVENT_FILLED + operand * SB_PLAN_SLOTS + slot);
 	need(step, l->used[operand][slot]);
 	step->operand = operand;
 	step->start = start;
@@ -103,9 +103,10 @@ static void land(struct layer *l, int operand, int slot, int64_t start, int64_t 
 	step->to = to;
 }
 
-/* Lays the packing of `count` rows that begin `into` the panel; the last piece writes the padding. */
+/* Lays the packing of `count` rows that begin `into` the panel; the last piece writes the padding.
+ */
 static struct sb_step *pack(struct layer *l, int operand, int slot, int64_t start, int64_t count,
-                            int64_t into, bool end, int event)
+			    int64_t into, bool end, int event)
 {
 	const struct sb_plan_operand *o = &l->plan->operands[operand];
 	struct sb_step *step = lay(l, SB_STEP_PACK, SB_STREAM_COMPUTE, event);
@@ -127,8 +128,7 @@ static void land_raw(struct layer *l, int operand, int slot, int64_t start, int6
 	for (int64_t into = 0; into < count; into += lines) {
 		int64_t piece = count - into < lines ? count - into : lines;
 		int raw = l->raw_next++ % 2;
-		struct sb_step *step =
-		        lay(l, SB_STEP_UP, SB_STREAM_UP, EVENT_RAW_UP + raw);
+		struct sb_step *step = lay(l, SB_STEP_UP, SB_STREAM_UP, EVENT_RAW_UP + raw);
 
 		need(step, l->raw_packed[raw]);
 		step->operand = operand;
@@ -136,7 +136,7 @@ static void land_raw(struct layer *l, int operand, int slot, int64_t start, int6
 		step->count = piece;
 		step->to = l->plan->raw_base[raw];
 		step = pack(l, operand, slot, start + into, piece, into, into + piece == count,
-		            EVENT_RAW_PACKED + raw);
+			    EVENT_RAW_PACKED + raw);
 		need(step, last(l) - 1);
 		step->from = l->plan->raw_base[raw];
 		l->raw_packed[raw] = last(l);
@@ -175,8 +175,7 @@ static void take_down(struct layer *l, int64_t blocks)
 
 	for (; plan->buffers && !l->failed && l->taken < blocks; l->taken++) {
 		int buffer = (int)(l->taken % plan->buffers);
-		struct sb_step *step =
-		        lay(l, SB_STEP_DOWN, SB_STREAM_DOWN, EVENT_DOWN + buffer);
+		struct sb_step *step = lay(l, SB_STEP_DOWN, SB_STREAM_DOWN, EVENT_DOWN + buffer);
 		const struct sb_step *gemm = &plan->steps[l->gemms[buffer]];
 
 		need(step, l->gemms[buffer]);
@@ -248,7 +247,7 @@ static void lay_passing(struct layer *l, int stays)
 
 			for (int p = first; p - first < group && p < stay->panels; p++)
 				multiply(l, stays == SB_OPERAND_A ? p : q,
-				         stays == SB_OPERAND_A ? q : p);
+					 stays == SB_OPERAND_A ? q : p);
 			take_down(l, before);
 		}
 }
@@ -295,14 +294,14 @@ void sb_plan_free(struct sb_plan *plan)
 void sb_plan_line(const struct sb_step *step, char *text, size_t size)
 {
 	static const char *const words[] = {
-	        [SB_STEP_CLEAR] = "clear", [SB_STEP_UP] = "up",     [SB_STEP_PACK] = "pack",
-	        [SB_STEP_GEMM] = "gemm",   [SB_STEP_DOWN] = "down",
+		[SB_STEP_CLEAR] = "clear", [SB_STEP_UP] = "up",	    [SB_STEP_PACK] = "pack",
+		[SB_STEP_GEMM] = "gemm",   [SB_STEP_DOWN] = "down",
 	};
 
 	if (step->kind == SB_STEP_GEMM || step->kind == SB_STEP_DOWN)
 		snprintf(text, size, "%s C[%" PRId64 "+%" PRId64 ", %" PRId64 "+%" PRId64 "]",
-		         words[step->kind], step->i0, step->m, step->j0, step->n);
+			 words[step->kind], step->i0, step->m, step->j0, step->n);
 	else
 		snprintf(text, size, "%s %c[%" PRId64 "+%" PRId64 "]", words[step->kind],
-		         step->operand == SB_OPERAND_A ? 'A' : 'B', step->start, step->count);
+			 step->operand == SB_OPERAND_A ? 'A' : 'B', step->start, step->count);
 }

@@ -5,11 +5,11 @@
 
 #include "args.h"
 
-#define ELEMENT     sizeof(float)
+#define ELEMENT	    sizeof(float)
 #define ALIGNMENT   256
-#define PANEL_LEAST 1024           /* rows; narrower panels leave the device half empty */
+#define PANEL_LEAST 1024 /* rows; narrower panels leave the device half empty */
 #define RAW_WANTED  ((size_t)16 << 20)
-#define RAW_LEAST   32             /* lines: a pack kernel's block */
+#define RAW_LEAST   32 /* lines: a pack kernel's block */
 
 /* Widths tried when not everything fits, widest first. */
 static const int64_t widths[] = {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 1};
@@ -46,8 +46,8 @@ static enum sb_way way_of(enum sb_place place, bool k_slow, enum sb_form form)
 	return k_slow ? SB_WAY_LANDED : SB_WAY_RAW;
 }
 
-static void set_operand(struct sb_plan_operand *o, int64_t extent, bool k_slow,
-                        enum sb_place place, enum sb_form form)
+static void set_operand(struct sb_plan_operand *o, int64_t extent, bool k_slow, enum sb_place place,
+			enum sb_form form)
 {
 	o->extent = extent;
 	o->k_slow = k_slow;
@@ -56,7 +56,7 @@ static void set_operand(struct sb_plan_operand *o, int64_t extent, bool k_slow,
 
 /* The slot of a panel of `panel` rows: its layout and its size. */
 static void set_panel(struct sb_plan_operand *o, int64_t panel, int slots, int tile, int64_t k,
-                      const struct sb_kernel *kernel)
+		      const struct sb_kernel *kernel)
 {
 	bool panels_form = kernel->form == SB_FORM_PANELS;
 
@@ -157,7 +157,7 @@ static bool fits_resident(struct sb_plan *plan, const struct sb_plan_wish *wish)
 	for (int i = 0; i < SB_OPERANDS; i++) {
 		struct sb_plan_operand *o = &plan->operands[i];
 		int64_t width =
-		        all_in_place(wish) ? o->extent : resident_width(o->extent, tiles[i]);
+			all_in_place(wish) ? o->extent : resident_width(o->extent, tiles[i]);
 
 		set_panel(o, width, SB_PLAN_SLOTS, tiles[i], wish->k, kernel);
 		blocks *= o->panels;
@@ -174,10 +174,11 @@ static bool fits_resident(struct sb_plan *plan, const struct sb_plan_wish *wish)
 
 /*
  * One shape under a bound: operand `stays` gets as many slots as fit beside two of the other. The
- * rows and columns that would cross the wire, weighed against narrow panels, or 0 if it does not fit.
+ * rows and columns that would cross the wire, weighed against narrow panels, or 0 if it does not
+ * fit.
  */
 static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, int64_t width,
-                        int stays)
+			int stays)
 {
 	const int tiles[] = {wish->kernel->bm, wish->kernel->bn};
 	struct sb_plan_operand *stay = &plan->operands[stays];
@@ -188,7 +189,7 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 
 	for (int i = 0; i < SB_OPERANDS; i++)
 		set_panel(&plan->operands[i], round_up(width, tiles[i]), i == stays ? 1 : 2,
-		          tiles[i], wish->k, wish->kernel);
+			  tiles[i], wish->k, wish->kernel);
 	blocks = (int64_t)stay->panels * pass->panels;
 	set_raw(plan, wish->k, 0);
 	set_buffers(plan, least_of(blocks, 2), wish->place_c == SB_PLACE_DEVICE);
@@ -197,13 +198,13 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 	spare = wish->device_bytes - plan->device_bytes;
 	if (stay->slot_bytes)
 		stay->slots = (int)least_of(least_of(stay->panels, SB_PLAN_SLOTS),
-		                            1 + (int64_t)(spare / stay->slot_bytes));
+					    1 + (int64_t)(spare / stay->slot_bytes));
 	lay_out(plan);
 	plan->stays = stays;
 	/* What lies in place crosses no wire. */
 	groups = stay->slots ? ceil_div(stay->panels, stay->slots) : 1;
 	lines = (stay->slots ? (double)stay->extent : 1) +
-	        (pass->slots ? (double)groups * (double)pass->extent : 0);
+		(pass->slots ? (double)groups * (double)pass->extent : 0);
 	return lines * (1 + 128.0 / (double)stay->panel);
 }
 
@@ -233,9 +234,9 @@ enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wi
 
 	memset(plan, 0, sizeof *plan);
 	set_operand(&plan->operands[SB_OPERAND_A], wish->m, !wish->trans_a, wish->place_a,
-	            kernel->form);
+		    kernel->form);
 	set_operand(&plan->operands[SB_OPERAND_B], wish->n, wish->trans_b, wish->place_b,
-	            kernel->form);
+		    kernel->form);
 	if (wish->m > limit || wish->n > limit || wish->k > limit)
 		return SB_DECLINE;
 	if (fits_resident(plan, wish) || fits_passing(plan, wish))

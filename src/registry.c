@@ -13,7 +13,8 @@
 static const char *const mapped_sources[] = {"sgemm_bulk"};
 
 static const struct sb_kernel kernels[] = {
-#define SB_KERNEL(method, bm_, bn_, bk_, threads_, tm_, tn_, stages_, dynamic_, form_, arch_, text_) \
+#define SB_KERNEL(method, bm_, bn_, bk_, threads_, tm_, tn_, stages_, dynamic_, form_, arch_,      \
+		  text_)                                                                           \
 	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
 	 .source = "sgemm_" #method,                                                               \
 	 .text = text_,                                                                            \
@@ -42,17 +43,17 @@ static const struct sb_pack_kernel pack_kernels[] = {
 };
 
 /*
- * What is preferred where, best first: the first row that the architecture has and whose least sizes
- * the call reaches. The last row serves everything.
+ * What is preferred where, best first: the first row that the architecture has and whose least
+ * sizes the call reaches. The last row serves everything.
  */
 static const struct {
 	const char *source;
 	int64_t least_mn, least_k; /* least of m and n; of k */
 } preferences[] = {
-        {"sgemm_bulk", 512, 128},
-        {"sgemm_dynamic", 256, 64},
-        {"sgemm_double", 128, 32},
-        {"sgemm_plain", 0, 0},
+	{"sgemm_bulk", 512, 128},
+	{"sgemm_dynamic", 256, 64},
+	{"sgemm_double", 128, 32},
+	{"sgemm_plain", 0, 0},
 };
 
 bool sb_registry_has_maps(const struct sb_kernel *kernel)
@@ -118,8 +119,8 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k, int 
 	if (named && runs_on(named, arch, maps))
 		return named;
 	sb_trace_once(&said, "SHIMBLAS_KERNEL=%s %s; using %s", name,
-	              named ? "does not run on this device" : "is no kernel (see shimblas info)",
-	              picked->name);
+		      named ? "does not run on this device" : "is no kernel (see shimblas info)",
+		      picked->name);
 	return picked;
 }
 

@@ -15,7 +15,7 @@ struct sb_kernel {
 	const char *name;   /* also the symbol: sgemm_<method>_<BM>x<BN>x<BK> */
 	const char *source; /* of its image: sgemm_<method> */
 	const char *text;   /* what it changes against the one before */
-	int bm, bn, bk;     /* tile of C, and values of k a step */
+	int bm, bn, bk;	    /* tile of C, and values of k a step */
 	int threads, tm, tn, stages;
 	int dynamic; /* bytes of dynamic shared memory a launch must give */
 	enum sb_form form;
@@ -39,14 +39,15 @@ const struct sb_kernel *sb_registry_find(const char *name);
 const struct sb_kernel *sb_registry_plain(void);
 
 /*
- * The kernel for an m x n x k product on a device of this architecture; never NULL. A pure function.
- * Where tensor maps cannot be made (no cuTensorMapEncodeTiled), the kernels that need them are out.
+ * The kernel for an m x n x k product on a device of this architecture; never NULL. A pure
+ * function. Where tensor maps cannot be made (no cuTensorMapEncodeTiled), the kernels that need
+ * them are out.
  */
 const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k, int arch, bool maps);
 
 /*
- * As pick, but SHIMBLAS_KERNEL overrides it. A name that is unknown or needs another architecture is
- * reported once, and the pick stands.
+ * As pick, but SHIMBLAS_KERNEL overrides it. A name that is unknown or needs another architecture
+ * is reported once, and the pick stands.
  */
 const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k, int arch, bool maps);
 

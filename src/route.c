@@ -133,8 +133,8 @@ struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situatio
 			       : sb_route_to_cpu(decision, SB_REASON_STARTING);
 	situation.queue = 0;
 	alone = sb_model_gpu(profile, &situation, call);
-	return sb_route_to_cpu(decision, alone < decision.cpu_seconds ? SB_REASON_BUSY
-								      : SB_REASON_FASTER);
+	return sb_route_to_cpu(decision,
+			       alone < decision.cpu_seconds ? SB_REASON_BUSY : SB_REASON_FASTER);
 }
 
 static struct sb_decision force_gpu(struct sb_decision decision)
@@ -150,8 +150,8 @@ static struct sb_decision force_gpu(struct sb_decision decision)
 }
 
 /*
- * A start that the GPU would have made up for is bought; a call that gains more than the start costs
- * waits for it, though never longer than the CPU would take.
+ * A start that the GPU would have made up for is bought; a call that gains more than the start
+ * costs waits for it, though never longer than the CPU would take.
  */
 static void consider_start(const struct sb_decision *decision, enum sb_health health)
 {

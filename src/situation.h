@@ -14,10 +14,10 @@ struct sb_situation {
 	enum sb_health health;
 	enum sb_reason unusable; /* why, where health is neither ready nor unborn */
 	enum sb_place places[3]; /* of A, B and C; pageable where nobody can know */
-	double gpu_peak;         /* FP32 operations a second of the device; 0: of the shipped profile */
-	int queue;               /* callers who have or wait for the device */
-	int threads;             /* of the backend, for this caller */
-	double missed;           /* seconds that a started GPU would have saved so far */
+	double gpu_peak; /* FP32 operations a second of the device; 0: of the shipped profile */
+	int queue;	 /* callers who have or wait for the device */
+	int threads;	 /* of the backend, for this caller */
+	double missed;	 /* seconds that a started GPU would have saved so far */
 };
 
 #endif

@@ -25,16 +25,16 @@ static void commit(void *context, const struct sb_chunk *chunk, const void *from
 }
 
 static enum sb_status stage_down(struct sb_device *device, struct copy *copy, const void *pointer,
-                                 int64_t ld, int64_t width, int64_t lines, double patience)
+				 int64_t ld, int64_t width, int64_t lines, double patience)
 {
 	*copy = (struct copy){
-	        .host = malloc((size_t)width * (size_t)lines * sizeof(float)),
-	        .width = width,
-	        .lines = lines,
-	        .device = {.device = (sb_cu_deviceptr)(uintptr_t)pointer,
-	                   .device_pitch = (size_t)ld * sizeof(float),
-	                   .width = (size_t)width * sizeof(float),
-	                   .height = (size_t)lines},
+		.host = malloc((size_t)width * (size_t)lines * sizeof(float)),
+		.width = width,
+		.lines = lines,
+		.device = {.device = (sb_cu_deviceptr)(uintptr_t)pointer,
+			   .device_pitch = (size_t)ld * sizeof(float),
+			   .width = (size_t)width * sizeof(float),
+			   .height = (size_t)lines},
 	};
 	if (!copy->host)
 		return SB_NO_MEMORY;
@@ -52,13 +52,13 @@ static enum sb_status stage_up(struct sb_device *device, struct copy *copy, doub
 }
 
 enum sb_status sb_staged_run(struct sb_device *device, const struct sb_call *call,
-                             const enum sb_place places[3], sb_staged_compute *compute,
-                             void *context, double patience)
+			     const enum sb_place places[3], sb_staged_compute *compute,
+			     void *context, double patience)
 {
 	const int64_t widths[] = {call->trans_a ? call->k : call->m,
-	                          call->trans_b ? call->n : call->k, call->m};
+				  call->trans_b ? call->n : call->k, call->m};
 	const int64_t lines[] = {call->trans_a ? call->m : call->k,
-	                         call->trans_b ? call->k : call->n, call->n};
+				 call->trans_b ? call->k : call->n, call->n};
 	const void *pointers[] = {call->a, call->b, call->c};
 	int64_t lds[] = {call->lda, call->ldb, call->ldc};
 	struct copy copies[3] = {{0}};
@@ -72,7 +72,7 @@ enum sb_status sb_staged_run(struct sb_device *device, const struct sb_call *cal
 		if (places[i] != SB_PLACE_DEVICE)
 			continue;
 		status = stage_down(device, &copies[i], pointers[i], lds[i], widths[i], lines[i],
-		                    patience);
+				    patience);
 		pointers[i] = copies[i].host;
 		lds[i] = widths[i];
 	}

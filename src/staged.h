@@ -17,7 +17,7 @@ typedef void sb_staged_compute(void *context, const struct sb_call *call);
  * compute. SB_OK, or C is untouched: SB_NO_MEMORY (host memory too), SB_LOST, SB_DECLINE.
  */
 enum sb_status sb_staged_run(struct sb_device *device, const struct sb_call *call,
-                             const enum sb_place places[3], sb_staged_compute *compute,
-                             void *context, double patience);
+			     const enum sb_place places[3], sb_staged_compute *compute,
+			     void *context, double patience);
 
 #endif

@@ -64,7 +64,7 @@ static void *start(void *unused)
 	(void)unused;
 	if (!cu) {
 		fail(sb_driver_status().state == SB_DRIVER_TOO_OLD ? SB_REASON_OLD_DRIVER
-		                                                   : SB_REASON_NO_GPU);
+								   : SB_REASON_NO_GPU);
 		return NULL;
 	}
 	/* If nothing would wait for us at exit, cuInit could be cut down in the middle. */

@@ -5,10 +5,10 @@
 
 #include "arena.h"
 
-#define SLOTS      4 /* of each direction */
+#define SLOTS	   4 /* of each direction */
 #define SLOT_LEAST ((size_t)16 << 10)
 #define SLOT_MOST  ((size_t)4 << 20)
-#define RINGS      2
+#define RINGS	   2
 
 struct ring {
 	char *base;
@@ -63,11 +63,11 @@ static enum sb_status make_events(struct sb_device *device, struct ring *ring)
 
 	for (int i = 0; status == SB_OK && i < SLOTS; i++)
 		if (!ring->events[i])
-			status = sb_device_check(device,
-			                         device->cu->event_create(
-			                                 &ring->events[i],
-			                                 SB_CU_EVENT_DISABLE_TIMING),
-			                         "making an event");
+			status = sb_device_check(
+				device,
+				device->cu->event_create(&ring->events[i],
+							 SB_CU_EVENT_DISABLE_TIMING),
+				"making an event");
 	return status;
 }
 
@@ -84,7 +84,7 @@ enum sb_status sb_transfer_prepare(struct sb_device *device)
 		status = make_events(device, &rings.down);
 	if (status == SB_OK)
 		status = sb_arena_pinned(device, RINGS * SLOTS * SLOT_LEAST,
-		                         RINGS * SLOTS * SLOT_MOST, &base, &bytes);
+					 RINGS * SLOTS * SLOT_MOST, &base, &bytes);
 	if (status != SB_OK)
 		return status;
 	/* Whole pages, so that lines of floats never straddle an element. */
@@ -95,53 +95,54 @@ enum sb_status sb_transfer_prepare(struct sb_device *device)
 }
 
 static struct sb_cu_memcpy2d copy_up(const void *host, size_t host_pitch, sb_cu_deviceptr device,
-                                     size_t device_pitch, size_t width, size_t height)
+				     size_t device_pitch, size_t width, size_t height)
 {
 	return (struct sb_cu_memcpy2d){.src_type = SB_CU_MEMORY_HOST,
-	                               .src_host = host,
-	                               .src_pitch = host_pitch,
-	                               .dst_type = SB_CU_MEMORY_DEVICE,
-	                               .dst_device = device,
-	                               .dst_pitch = device_pitch,
-	                               .width_bytes = width,
-	                               .height = height};
+				       .src_host = host,
+				       .src_pitch = host_pitch,
+				       .dst_type = SB_CU_MEMORY_DEVICE,
+				       .dst_device = device,
+				       .dst_pitch = device_pitch,
+				       .width_bytes = width,
+				       .height = height};
 }
 
 static struct sb_cu_memcpy2d copy_down(void *host, size_t host_pitch, sb_cu_deviceptr device,
-                                       size_t device_pitch, size_t width, size_t height)
+				       size_t device_pitch, size_t width, size_t height)
 {
 	return (struct sb_cu_memcpy2d){.src_type = SB_CU_MEMORY_DEVICE,
-	                               .src_device = device,
-	                               .src_pitch = device_pitch,
-	                               .dst_type = SB_CU_MEMORY_HOST,
-	                               .dst_host = host,
-	                               .dst_pitch = host_pitch,
-	                               .width_bytes = width,
-	                               .height = height};
+				       .src_device = device,
+				       .src_pitch = device_pitch,
+				       .dst_type = SB_CU_MEMORY_HOST,
+				       .dst_host = host,
+				       .dst_pitch = host_pitch,
+				       .width_bytes = width,
+				       .height = height};
 }
 
 static enum sb_status queue(struct sb_device *device, struct sb_cu_memcpy2d *copy,
-                            enum sb_stream stream, sb_cu_event event)
+			    enum sb_stream stream, sb_cu_event event)
 {
 	enum sb_status status;
 
-	/* A single line has no pitch, but the driver would check the one given against its limit. */
+	/* A single line has no pitch, but the driver would check the one given against its limit.
+	 */
 	if (copy->height == 1)
 		copy->src_pitch = copy->dst_pitch = copy->width_bytes;
 	status = sb_device_check(device, device->cu->copy_2d(copy, device->streams[stream]),
-	                         "a copy");
+				 "a copy");
 
 	if (status == SB_OK && event)
 		status = sb_device_check(device,
-		                         device->cu->event_record(event, device->streams[stream]),
-		                         "recording an event");
+					 device->cu->event_record(event, device->streams[stream]),
+					 "recording an event");
 	return status;
 }
 
 static void fill(char *slot, const struct sb_lines *lines, const struct sb_chunk *chunk)
 {
 	const char *from =
-	        (const char *)lines->host + chunk->line * lines->host_pitch + chunk->start;
+		(const char *)lines->host + chunk->line * lines->host_pitch + chunk->start;
 
 	if (lines->host_pitch == chunk->width) {
 		memcpy(slot, from, chunk->height * chunk->width);
@@ -158,7 +159,7 @@ bool sb_transfer_direct(const struct sb_lines *lines)
 }
 
 enum sb_status sb_transfer_up(struct sb_device *device, const struct sb_lines *lines, bool direct,
-                              double seconds)
+			      double seconds)
 {
 	struct ring *ring = &rings.up;
 	enum sb_status status = SB_OK;
@@ -166,7 +167,7 @@ enum sb_status sb_transfer_up(struct sb_device *device, const struct sb_lines *l
 
 	if (direct && sb_transfer_direct(lines)) {
 		copy = copy_up(lines->host, lines->host_pitch, lines->device, lines->device_pitch,
-		               lines->width, lines->height);
+			       lines->width, lines->height);
 		return queue(device, &copy, SB_STREAM_UP, NULL);
 	}
 	for (size_t i = 0; status == SB_OK && i < sb_transfer_chunks(lines, rings.slot); i++) {
@@ -181,8 +182,8 @@ enum sb_status sb_transfer_up(struct sb_device *device, const struct sb_lines *l
 			break;
 		fill(slot, lines, &chunk);
 		copy = copy_up(slot, chunk.width,
-		               lines->device + chunk.line * lines->device_pitch + chunk.start,
-		               lines->device_pitch, chunk.width, chunk.height);
+			       lines->device + chunk.line * lines->device_pitch + chunk.start,
+			       lines->device_pitch, chunk.width, chunk.height);
 		ring->used[s] = true;
 		status = queue(device, &copy, SB_STREAM_UP, ring->events[s]);
 	}
@@ -190,7 +191,7 @@ enum sb_status sb_transfer_up(struct sb_device *device, const struct sb_lines *l
 }
 
 enum sb_status sb_transfer_down(struct sb_device *device, const struct sb_lines *lines,
-                                sb_transfer_commit commit, void *context, double seconds)
+				sb_transfer_commit commit, void *context, double seconds)
 {
 	struct ring *ring = &rings.down;
 	size_t count = sb_transfer_chunks(lines, rings.slot), queued = 0;
@@ -206,9 +207,9 @@ enum sb_status sb_transfer_down(struct sb_device *device, const struct sb_lines 
 
 			chunk = sb_transfer_chunk(lines, rings.slot, queued);
 			copy = copy_down(ring->base + s * rings.slot, chunk.width,
-			                 lines->device + chunk.line * lines->device_pitch +
-			                         chunk.start,
-			                 lines->device_pitch, chunk.width, chunk.height);
+					 lines->device + chunk.line * lines->device_pitch +
+						 chunk.start,
+					 lines->device_pitch, chunk.width, chunk.height);
 			status = queue(device, &copy, SB_STREAM_DOWN, ring->events[s]);
 		}
 		if (status != SB_OK)
@@ -224,9 +225,8 @@ enum sb_status sb_transfer_down(struct sb_device *device, const struct sb_lines 
 
 enum sb_status sb_transfer_down_direct(struct sb_device *device, const struct sb_lines *lines)
 {
-	struct sb_cu_memcpy2d copy =
-	        copy_down(lines->host, lines->host_pitch, lines->device, lines->device_pitch,
-	                  lines->width, lines->height);
+	struct sb_cu_memcpy2d copy = copy_down(lines->host, lines->host_pitch, lines->device,
+					       lines->device_pitch, lines->width, lines->height);
 
 	return queue(device, &copy, SB_STREAM_DOWN, NULL);
 }

@@ -36,11 +36,12 @@ struct sb_chunk sb_transfer_chunk(const struct sb_lines *lines, size_t slot, siz
 enum sb_status sb_transfer_prepare(struct sb_device *device);
 
 /*
- * Host to device. On return the copies are queued; pageable memory has been read. With direct, which
- * pinned memory allows, it is read in one piece where it can be, until the stream has passed. Waits, for slots, at most `seconds` each.
+ * Host to device. On return the copies are queued; pageable memory has been read. With direct,
+ * which pinned memory allows, it is read in one piece where it can be, until the stream has passed.
+ * Waits, for slots, at most `seconds` each.
  */
 enum sb_status sb_transfer_up(struct sb_device *device, const struct sb_lines *lines, bool direct,
-                              double seconds);
+			      double seconds);
 
 /*
  * Device to host through the ring: each chunk, in order, is handed to `commit` when it has arrived,
@@ -48,9 +49,9 @@ enum sb_status sb_transfer_up(struct sb_device *device, const struct sb_lines *l
  * committed and the others have not.
  */
 typedef void (*sb_transfer_commit)(void *context, const struct sb_chunk *chunk, const void *from,
-                                   size_t pitch);
+				   size_t pitch);
 enum sb_status sb_transfer_down(struct sb_device *device, const struct sb_lines *lines,
-                                sb_transfer_commit commit, void *context, double seconds);
+				sb_transfer_commit commit, void *context, double seconds);
 
 #define SB_TRANSFER_PITCH ((size_t)1 << 31) /* copy engines take pitches below this */
 
