@@ -90,7 +90,8 @@ static inline void add(struct block *block, int64_t m, int64_t n, int64_t k, dou
 		&block->totals.tally[outcome->side][outcome->reason][sb_stats_bucket(work)];
 
 	raise_count(&tally->calls);
-	if (work > 0) {
+	/* Two negative sizes make a positive product. */
+	if (work > 0 && m > 0 && n > 0) {
 		raise_sum(&tally->flops, 2 * work);
 		raise_sum(&tally->bytes,
 			  (double)element * ((double)m * (double)k + (double)n * (double)(k + m)));
