@@ -153,8 +153,9 @@ static void read_raw(struct sb_totals *totals)
 
 void sb_stats_read(struct sb_totals *totals)
 {
-	read_raw(totals);
+	/* Read inside: what a later reset takes off must not be more than what was read. */
 	pthread_mutex_lock(&baseline_lock);
+	read_raw(totals);
 	add_totals(totals, &baseline, -1);
 	pthread_mutex_unlock(&baseline_lock);
 }
