@@ -51,22 +51,22 @@ static bool write_quietly(int fd, const char *text, size_t length)
 	return done;
 }
 
-/* Expands %p, %h and %%; false if the result does not fit. */
+/* Expands %p, %h and %%, nothing else; false if the result does not fit. */
 static bool expand(const char *path, char *to, size_t room)
 {
 	size_t used = 0;
 
 	while (*path) {
 		char word[256] = {path[0], '\0'};
+		bool taken = path[0] == '%';
 
-		if (path[0] == '%' && path[1]) {
-			if (path[1] == 'p')
-				snprintf(word, sizeof word, "%ld", (long)getpid());
-			else if (path[1] == 'h' && gethostname(word, sizeof word - 1))
-				return false;
-			path++;
-		}
-		path++;
+		if (taken && path[1] == 'p')
+			snprintf(word, sizeof word, "%ld", (long)getpid());
+		else if (taken && path[1] == 'h')
+			taken = gethostname(word, sizeof word - 1) == 0;
+		else
+			taken = taken && path[1] == '%';
+		path += taken ? 2 : 1;
 		if (used + strlen(word) >= room)
 			return false;
 		memcpy(to + used, word, strlen(word) + 1);
