@@ -86,7 +86,9 @@ bool sb_trace_append(const char *path, const char *text, size_t length)
 		done = write_quietly(STDERR_FILENO, text, length);
 	} else if (expand(path, expanded, sizeof expanded)) {
 		fd = open(expanded,
-			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0666);
+			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY |
+				  O_NONBLOCK,
+			  0666);
 		if (fd >= 0) {
 			done = write_quietly(fd, text, length);
 			close(fd);
