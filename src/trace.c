@@ -32,21 +32,36 @@ static bool write_all(int fd, const char *text, size_t length)
 	return true;
 }
 
-/* A reader that went away must cost the program a line, not its life. */
+/* The signals that a write can raise. */
+static void set_of_write(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGPIPE); /* the reader went away */
+	sigaddset(set, SIGXFSZ); /* past the program's file size limit */
+	sigaddset(set, SIGTTOU); /* a background process on a terminal that minds */
+}
+
+/* What cannot be written must cost the program a line, not its life. */
 static bool write_quietly(int fd, const char *text, size_t length)
 {
 	const struct timespec now = {0, 0};
-	sigset_t pipe_only, before, pending;
+	sigset_t ours, before, pending;
 	bool done;
 
-	sigemptyset(&pipe_only);
-	sigaddset(&pipe_only, SIGPIPE);
-	if (pthread_sigmask(SIG_BLOCK, &pipe_only, &before))
+	set_of_write(&ours);
+	if (pthread_sigmask(SIG_BLOCK, &ours, &before))
 		return false;
 	sigpending(&pending);
 	done = write_all(fd, text, length);
-	if (!done && errno == EPIPE && !sigismember(&pending, SIGPIPE))
-		sigtimedwait(&pipe_only, NULL, &now);
+	/* What the write left behind is taken away; what was pending before belongs to others. */
+	if (!done && (errno == EPIPE || errno == EFBIG)) {
+		int raised = errno == EPIPE ? SIGPIPE : SIGXFSZ;
+
+		sigemptyset(&ours);
+		sigaddset(&ours, raised);
+		if (!sigismember(&pending, raised))
+			sigtimedwait(&ours, NULL, &now);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return done;
 }
