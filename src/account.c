@@ -21,14 +21,9 @@ static double now(void)
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static bool timed(const struct sb_settings *settings)
-{
-	return settings->verbose > 0 || *settings->report;
-}
-
 struct sb_account sb_account_open(void)
 {
-	return (struct sb_account){timed(sb_settings()) ? now() : 0};
+	return (struct sb_account){sb_settings_timed() ? now() : 0};
 }
 
 static void tell(const struct sb_call *call, const struct sb_outcome *outcome)

@@ -78,18 +78,17 @@ void shimblas_reset_statistics(void)
 int shimblas_last_decision(struct shimblas_decision *decision)
 {
 	struct shimblas_decision last;
-	struct sb_outcome outcome;
-	struct sb_call call;
+	struct sb_last found;
 
-	if (!sb_stats_last(&call, &outcome))
+	if (!sb_stats_last(&found))
 		return -1;
-	last.side = sb_side_word(outcome.side);
-	last.reason = sb_reason_word(outcome.reason);
-	last.kernel = outcome.kernel;
-	last.m = call.m;
-	last.n = call.n;
-	last.k = call.k;
-	last.seconds = outcome.seconds;
+	last.side = sb_side_word(found.outcome.side);
+	last.reason = sb_reason_word(found.outcome.reason);
+	last.kernel = found.outcome.kernel;
+	last.m = found.m;
+	last.n = found.n;
+	last.k = found.k;
+	last.seconds = found.outcome.seconds;
 	return fill(decision, &last, sizeof last, sizeof last);
 }
 

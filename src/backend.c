@@ -232,12 +232,9 @@ static __attribute__((noinline)) const struct sb_backend *search(struct sb_name 
 	return backend ? backend : &built_in[name->bits == 64];
 }
 
-const struct sb_backend *sb_backend_find(struct sb_name *name, const void *caller)
+const struct sb_backend *sb_backend_find_for(struct sb_name *name, const void *caller)
 {
-	struct sb_backend *backend =
-		atomic_load_explicit(&name->process_wide, memory_order_acquire);
+	struct sb_backend *backend = remembered(key_of(name, caller));
 
-	if (!backend)
-		backend = remembered(key_of(name, caller));
 	return backend ? backend : search(name, caller);
 }

@@ -93,7 +93,15 @@ struct sb_forward {
 };
 
 /* The function that answers this caller's calls of this spelling; never NULL. errno is kept. */
-const struct sb_backend *sb_backend_find(struct sb_name *name, const void *caller);
+const struct sb_backend *sb_backend_find_for(struct sb_name *name, const void *caller);
+
+static inline const struct sb_backend *sb_backend_find(struct sb_name *name, const void *caller)
+{
+	const struct sb_backend *known =
+		atomic_load_explicit(&name->process_wide, memory_order_acquire);
+
+	return known ? known : sb_backend_find_for(name, caller);
+}
 
 /*
  * Lets the backend answer with the caller's own arguments, untouched. Holds nothing meanwhile: its

@@ -24,9 +24,8 @@ static bool known(const struct sb_cblas_arguments *x)
 }
 
 /* A row-major product is the column-major product of the operands exchanged. */
-static inline void enter(enum sb_name_index index, const void *caller,
-			 const struct sb_cblas_arguments *x, int64_t m, int64_t n, int64_t k,
-			 int64_t lda, int64_t ldb, int64_t ldc)
+static void enter(enum sb_name_index index, const void *caller, const struct sb_cblas_arguments *x,
+		  int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, int64_t ldc)
 {
 	bool swap = (int)x->layout == ROW_MAJOR;
 	const struct sb_call call = {
@@ -52,20 +51,36 @@ static inline void enter(enum sb_name_index index, const void *caller,
 	sb_gemm(&forward);
 }
 
+#define SB_PARAMETERS                                                                              \
+	int64_t layout, int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, int64_t k,         \
+		float alpha, const void *a, int64_t lda, const void *b, int64_t ldb, float beta,   \
+		void *c, int64_t ldc
+#define SB_ARGUMENTS layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+
+/*
+ * A small call jumps straight on, with nothing of ours left on the stack; the others are entered
+ * apart, so that their locals do not stand in the way of that jump.
+ */
 #define SB_NAME(interface, spelling, integer, plain) SB_ENTRY_##interface(spelling, integer)
 #define SB_ENTRY_F77(spelling, integer)
 #define SB_ENTRY_CBLAS(spelling, integer)                                                          \
-	void spelling(int64_t layout, int64_t trans_a, int64_t trans_b, int64_t m, int64_t n,      \
-		      int64_t k, float alpha, const void *a, int64_t lda, const void *b,           \
-		      int64_t ldb, float beta, void *c, int64_t ldc);                              \
-	void spelling(int64_t layout, int64_t trans_a, int64_t trans_b, int64_t m, int64_t n,      \
-		      int64_t k, float alpha, const void *a, int64_t lda, const void *b,           \
-		      int64_t ldb, float beta, void *c, int64_t ldc)                               \
+	static __attribute__((noinline)) void large_##spelling(const void *caller, SB_PARAMETERS)  \
 	{                                                                                          \
-		const struct sb_cblas_arguments x = {                                              \
-			layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};   \
+		const struct sb_cblas_arguments x = {SB_ARGUMENTS};                                \
                                                                                                    \
-		enter(SB_NAME_##spelling, __builtin_return_address(0), &x, (integer)m, (integer)n, \
-		      (integer)k, (integer)lda, (integer)ldb, (integer)ldc);                       \
+		enter(SB_NAME_##spelling, caller, &x, (integer)m, (integer)n, (integer)k,          \
+		      (integer)lda, (integer)ldb, (integer)ldc);                                   \
+	}                                                                                          \
+	void spelling(SB_PARAMETERS);                                                              \
+	void spelling(SB_PARAMETERS)                                                               \
+	{                                                                                          \
+		const void *caller = __builtin_return_address(0);                                  \
+		sb_function small = sb_gemm_small(&sb_names[SB_NAME_##spelling], caller,           \
+						  (integer)m, (integer)n, (integer)k);             \
+                                                                                                   \
+		if (small)                                                                         \
+			((__typeof__(&spelling))(void *)small)(SB_ARGUMENTS);                      \
+		else                                                                               \
+			large_##spelling(caller, SB_ARGUMENTS);                                    \
 	}
 #include "names.def"

@@ -43,22 +43,34 @@ static inline void enter(enum sb_name_index index, const void *caller,
 	sb_gemm(&forward);
 }
 
+#define SB_PARAMETERS(integer)                                                                     \
+	const char *trans_a, const char *trans_b, const integer *m, const integer *n,              \
+		const integer *k, const void *alpha, const void *a, const integer *lda,            \
+		const void *b, const integer *ldb, const void *beta, void *c, const integer *ldc
+#define SB_ARGUMENTS trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+
+/* A small call is answered without a copy of its arguments; see entry_cblas.c. */
 #define SB_NAME(interface, spelling, integer, plain) SB_ENTRY_##interface(spelling, integer)
 #define SB_ENTRY_CBLAS(spelling, integer)
 #define SB_ENTRY_F77(spelling, integer)                                                            \
-	void spelling(const char *trans_a, const char *trans_b, const integer *m,                  \
-		      const integer *n, const integer *k, const void *alpha, const void *a,        \
-		      const integer *lda, const void *b, const integer *ldb, const void *beta,     \
-		      void *c, const integer *ldc);                                                \
-	void spelling(const char *trans_a, const char *trans_b, const integer *m,                  \
-		      const integer *n, const integer *k, const void *alpha, const void *a,        \
-		      const integer *lda, const void *b, const integer *ldb, const void *beta,     \
-		      void *c, const integer *ldc)                                                 \
+	static __attribute__((noinline)) void large_##spelling(const void *caller,                 \
+							       SB_PARAMETERS(integer))             \
 	{                                                                                          \
-		const struct sb_f77_arguments x = {trans_a, trans_b, m,	  n,	k, alpha, a,       \
-						   lda,	    b,	     ldb, beta, c, ldc};           \
+		const struct sb_f77_arguments x = {SB_ARGUMENTS};                                  \
                                                                                                    \
-		enter(SB_NAME_##spelling, __builtin_return_address(0), &x, *m, *n, *k, *lda, *ldb, \
-		      *ldc);                                                                       \
+		enter(SB_NAME_##spelling, caller, &x, *m, *n, *k, *lda, *ldb, *ldc);               \
+	}                                                                                          \
+	void spelling(SB_PARAMETERS(integer));                                                     \
+	void spelling(SB_PARAMETERS(integer))                                                      \
+	{                                                                                          \
+		const void *caller = __builtin_return_address(0);                                  \
+		sb_function small =                                                                \
+			sb_gemm_small(&sb_names[SB_NAME_##spelling], caller, *m, *n, *k);          \
+                                                                                                   \
+		if (small)                                                                         \
+			((void (*)(SB_PARAMETERS(integer), size_t, size_t))(void *)small)(         \
+				SB_ARGUMENTS, 1, 1);                                               \
+		else                                                                               \
+			large_##spelling(caller, SB_ARGUMENTS);                                    \
 	}
 #include "names.def"

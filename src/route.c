@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "route.h"
 
+#include <float.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -14,8 +15,9 @@
  */
 static const double small_work = 128.0 * 128.0 * 128.0;
 
+_Atomic double sb_route_quick = -DBL_MAX;
 static atomic_int mode_in_force = -1;
-static _Atomic double small_bound = -1;
+static _Atomic double small_bound = -DBL_MAX;
 
 /* In a forced mode every product there is counts as large, or none does. */
 static void set_bound(int mode)
@@ -29,6 +31,7 @@ static void set_bound(int mode)
 
 	atomic_store(&mode_in_force, mode);
 	atomic_store(&small_bound, bounds[mode]);
+	atomic_store(&sb_route_quick, sb_settings_timed() ? -DBL_MAX : bounds[mode]);
 }
 
 int sb_route_mode(void)

@@ -139,6 +139,11 @@ const struct sb_settings *sb_settings(void)
 	return &settings;
 }
 
+bool sb_settings_timed(void)
+{
+	return sb_settings()->verbose > 0 || *sb_settings()->report;
+}
+
 int sb_settings_count(void)
 {
 	return ROWS;

@@ -30,6 +30,9 @@ struct sb_settings {
 /* The settings in force; never NULL; safe from any thread. */
 const struct sb_settings *sb_settings(void);
 
+/* Does somebody want a line or a time for every call? */
+bool sb_settings_timed(void);
+
 /* The table itself, for those who print it. */
 enum sb_setting_kind { SB_SETTING_CHOICE, SB_SETTING_TEXT, SB_SETTING_BYTES, SB_SETTING_COUNT };
 struct sb_setting {

@@ -10,8 +10,7 @@
 
 struct block {
 	struct sb_totals totals;
-	struct sb_call call;
-	struct sb_outcome outcome;
+	struct sb_last last;
 	bool called;
 	struct block *next;
 };
@@ -58,15 +57,17 @@ int64_t sb_stats_bucket_limit(int bucket)
 	return bucket < SB_BUCKETS - 1 ? (int64_t)16 << bucket : 0;
 }
 
-int sb_stats_bucket(const struct sb_call *call)
+/* Buckets end at powers of 8, 16^3 = 2^12 the first, so the exponent of mnk rounded up tells. */
+int sb_stats_bucket(double work)
 {
-	double volume = sb_call_flops(call) / 2;
-	double limit = 16.0 * 16.0 * 16.0;
-	int bucket = 0;
+	const uint64_t fraction = ((uint64_t)1 << 52) - 1;
+	uint64_t bits;
+	int exponent, bucket;
 
-	for (; bucket < SB_BUCKETS - 1 && volume > limit; bucket++)
-		limit *= 8;
-	return bucket;
+	memcpy(&bits, &work, sizeof bits);
+	exponent = (int)((bits + fraction) >> 52) - 1023;
+	bucket = (exponent - 12 + 2) / 3;
+	return work <= 4096 ? 0 : bucket < SB_BUCKETS ? bucket : SB_BUCKETS - 1;
 }
 
 /* Readers may look on, so each field is stored whole; only its own thread ever changes it. */
@@ -82,29 +83,42 @@ static void raise_sum(double *sum, double by)
 	__atomic_store(sum, &value, __ATOMIC_RELAXED);
 }
 
-void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome)
+static inline void add(struct block *block, int64_t m, int64_t n, int64_t k, double work,
+		       size_t element, const struct sb_outcome *outcome)
 {
-	struct block *block = mine ? mine : open_block();
 	struct sb_tally *tally =
-		&block->totals.tally[outcome->side][outcome->reason][sb_stats_bucket(call)];
-	double m = (double)call->m, n = (double)call->n, k = (double)call->k;
+		&block->totals.tally[outcome->side][outcome->reason][sb_stats_bucket(work)];
 
 	raise_count(&tally->calls);
-	raise_sum(&tally->flops, 2 * m * n * k);
-	raise_sum(&tally->bytes, (m * k + k * n + m * n) * (double)sb_element(call->type)->bytes);
+	if (work > 0) {
+		raise_sum(&tally->flops, 2 * work);
+		raise_sum(&tally->bytes,
+			  (double)element * ((double)m * (double)k + (double)n * (double)(k + m)));
+	}
 	if (outcome->seconds > 0)
 		raise_sum(&tally->seconds, outcome->seconds);
-	block->call = *call;
-	block->outcome = *outcome;
+	block->last = (struct sb_last){m, n, k, *outcome};
 	block->called = true;
 }
 
-bool sb_stats_last(struct sb_call *call, struct sb_outcome *outcome)
+void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome)
+{
+	add(mine ? mine : open_block(), call->m, call->n, call->k, sb_call_flops(call) / 2,
+	    sb_element(call->type)->bytes, outcome);
+}
+
+void sb_stats_add_small(int64_t m, int64_t n, int64_t k, double work)
+{
+	static const struct sb_outcome small = {SB_CPU, SB_REASON_SMALL, NULL, 0};
+
+	add(mine ? mine : open_block(), m, n, k, work, sizeof(float), &small);
+}
+
+bool sb_stats_last(struct sb_last *last)
 {
 	if (!mine || !mine->called)
 		return false;
-	*call = mine->call;
-	*outcome = mine->outcome;
+	*last = mine->last;
 	return true;
 }
 

@@ -37,15 +37,22 @@ struct sb_outcome {
 	double seconds;	    /* from entry to return; 0 where no clock was asked for */
 };
 
-/* The bucket of a call, and the largest cube root in a bucket (0 for the last, which has none). */
-int sb_stats_bucket(const struct sb_call *call);
+/* The bucket of mnk, and the largest cube root in a bucket (0 for the last, which has none). */
+int sb_stats_bucket(double work);
 int64_t sb_stats_bucket_limit(int bucket);
 
 /* Counts one call of this thread. Never fails; allocates a thread's block at its first call. */
 void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome);
 
-/* The last call this thread made; false if it made none. */
-bool sb_stats_last(struct sb_call *call, struct sb_outcome *outcome);
+/* The same for a call that was too small to judge; work = mnk. Few instructions, no clock. */
+void sb_stats_add_small(int64_t m, int64_t n, int64_t k, double work);
+
+/* The last call this thread made, m x n x k column-major; false if it made none. */
+struct sb_last {
+	int64_t m, n, k;
+	struct sb_outcome outcome;
+};
+bool sb_stats_last(struct sb_last *last);
 
 /* All threads' counts so far. */
 void sb_stats_read(struct sb_totals *totals);
