@@ -107,6 +107,7 @@ int sb_command_info(int argc, char **argv)
 	sb_page_say(&page, "version", "%s", PACKAGE_VERSION);
 	sb_page_say(&page, "library", "%s%s", library, found ? "" : " (not there)");
 	say_settings(&page);
+	sb_page_say(&page, "program", "one that brings no BLAS of its own; one that does keeps it");
 	say_backends(&page);
 	say_threads(&page);
 	say_verdict(&page, sb_info_driver(&page));
