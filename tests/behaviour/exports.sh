@@ -5,10 +5,7 @@
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 need nm readelf
 
-# A row of names.def names a spelling as its only word with "sgemm" that is a C identifier.
-names=$(find "$srcdir/src" -name names.def)
-grep -v '^[[:space:]]*[/ ]\*' "$names" |
-    grep -oE '\b[a-z_]*sgemm[a-z0-9_]*\b' | sort -u >"$scratch/spellings"
+sed -n 's/^SB_NAME([^,]*, *\([^,]*\),.*/\1/p' "$srcdir/src/names.def" | sort >"$scratch/spellings"
 cat >"$scratch/promised" <<'EOF'
 cblas_sgemm
 cblas_sgemm64_
@@ -24,8 +21,8 @@ EOF
 diff "$scratch/promised" "$scratch/spellings" || fail 'names.def is not the list that was promised'
 
 # The API is what the public header declares.
-"$CC" -E -P "$srcdir/include/shimblas.h" 2>/dev/null |
-    grep -oE '\bshimblas_[a-z_]+[[:space:]]*\(' | tr -d ' (' | sort -u >"$scratch/api"
+"$CC" -E -P "$srcdir/include/shimblas.h" |
+    grep -oE '\bshimblas_[a-z_]+\(' | tr -d '(' | sort -u >"$scratch/api"
 [ -s "$scratch/api" ] || fail 'include/shimblas.h declares no function'
 
 sort "$scratch/promised" "$scratch/api" >"$scratch/wanted"

@@ -32,6 +32,8 @@ trap 'exit 1' HUP INT TERM
 sanitizer=$(ldd "$SB_LIBRARY" | awk '/lib(asan|tsan|clang_rt)/ { print $3; exit }')
 preload=${sanitizer:+$sanitizer }$SB_LIBRARY
 
+limit=${SB_LIMIT:-300}
+python=${PYTHON3:-/usr/bin/python3}
 failures=0
 
 # fail WORDS...: say what is wrong and go on, so that one run shows everything.
@@ -65,9 +67,9 @@ run_as() {
     echo "$run_status" >"$scratch/$run_name.rc"
 }
 
-# A preloaded run goes through env(1) in a way that keeps the shell and env out of it: `env` execs.
+# A hang is a failure, and not one to wait for. `env` execs, so what is preloaded is the command alone.
 with_shim() {
-    env LD_PRELOAD="$preload" "$@"
+    timeout "$limit" env LD_PRELOAD="$preload" "$@"
 }
 
 # same_run WORDS A B: the two kept runs agree in all that can be seen of them from outside.
@@ -84,16 +86,14 @@ same_run() {
 unchanged() {
     unchanged_name=$1
     shift
-    run_as bare "$@"
+    run_as bare timeout "$limit" "$@"
     run_as shim with_shim "$@"
     same_run "$unchanged_name" bare shim
 }
 
-# calls_in REPORT: the calls that a JSON report counts; several processes add up.
+# calls_in REPORT: the calls that a JSON report counts. Each process adds a line of its own.
 calls_in() {
-    cat "$@" 2>/dev/null | tr ',{}' '\n\n\n' | awk -F: '
-        /^[ \t]*"calls"[ \t]*:/ && !seen[FILENAME]++ { total += $2 }
-        END { print total + 0 }'
+    sed -n 's/.*"total":{"calls":\([0-9]*\).*/\1/p' "$1" 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'
 }
 
 # was_asked NAME COMMAND...: prove that we are in the path, not merely preloaded.

@@ -18,7 +18,7 @@ sed -n 's/fig/date/p' $tree/list
 grep -rc words $tree
 sort -k2 -n $tree/list
 perl -e 'print join(",", sort { \$a <=> \$b } 10, 9, 8), qq(\n); print STDERR qq(aside\n); exit 3'
-python3 -c 'import json, sys; print(json.dumps({"a": [1, 2.5]})); sys.exit(4)'
+$python -c 'import json, sys; print(json.dumps({"a": [1, 2.5]})); sys.exit(4)'
 tar -C $tree -cf - --sort=name .
 find $tree -type f -printf '%f %s\n'
 od -An -tx1 $tree/list
@@ -46,5 +46,5 @@ cat >"$scratch/fds.py" <<'EOF'
 import os
 print(sorted(int(name) for name in os.listdir("/proc/self/fd")))
 EOF
-unchanged 'open file descriptors' python3 "$scratch/fds.py"
+unchanged 'open file descriptors' "$python" "$scratch/fds.py"
 finish
