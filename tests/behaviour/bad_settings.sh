@@ -63,11 +63,9 @@ run_as shim with_shim SHIMBLAS_VERBOSE=1 "$program" 3
 cmp -s "$scratch/bare.out" "$scratch/shim.out" || fail 'SHIMBLAS_VERBOSE: stdout differs'
 [ "$(grep -c '^shimblas: .*sgemm' "$scratch/shim.err")" = 3 ] || fail 'SHIMBLAS_VERBOSE: not 3 lines'
 grep -v '^shimblas: ' "$scratch/shim.err" && fail 'SHIMBLAS_VERBOSE: a line does not say it is ours'
-for report in - stderr; do
-    run_as shim with_shim SHIMBLAS_REPORT=$report "$program" 3
-    cmp -s "$scratch/bare.out" "$scratch/shim.out" || fail "SHIMBLAS_REPORT=$report: stdout differs"
-    grep -q calls "$scratch/shim.err" || fail "SHIMBLAS_REPORT=$report: no report on stderr"
-done
+run_as shim with_shim SHIMBLAS_REPORT=- "$program" 3
+cmp -s "$scratch/bare.out" "$scratch/shim.out" || fail 'SHIMBLAS_REPORT=-: stdout differs'
+grep -q calls "$scratch/shim.err" || fail 'SHIMBLAS_REPORT=-: no report on stderr'
 # The numbers of a report do not depend on the program's language.
 run_as shim with_shim SHIMBLAS_REPORT="$scratch/report.json" "$program" 3
 "$python" -c 'import json, sys; report = json.load(open(sys.argv[1])); report["format"]' \
