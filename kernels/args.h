@@ -27,7 +27,7 @@
 #endif
 
 #define SB_SLAB 256 /* length of one FMA chain in k */
-#define SB_PAD  32  /* panels' leading dimensions are multiples of this many elements */
+#define SB_PAD	32  /* panels' leading dimensions are multiples of this many elements */
 
 /* A CUtensorMap: 128 opaque bytes, aligned to 64, made by cuTensorMapEncodeTiled. */
 struct sb_tensor_map {
@@ -39,12 +39,13 @@ struct sb_tensor_map {
 };
 
 struct sb_gemm_args {
-	struct sb_tensor_map map_a, map_b; /* over the panels; only kernels with bulk copies read them */
+	struct sb_tensor_map map_a,
+		map_b; /* over the panels; only kernels with bulk copies read them */
 	const float *a, *b;
 	float *c;
 	int64_t a_m, a_k; /* strides of A in elements */
 	int64_t b_n, b_k; /* strides of B in elements */
-	int64_t ldc;      /* >= m */
+	int64_t ldc;	  /* >= m */
 	int32_t m, n, k;  /* > 0 */
 	float alpha, beta;
 };

@@ -19,6 +19,7 @@ enum sb_type { SB_FLOAT32 };
 struct sb_call {
 	enum sb_operation operation;
 	enum sb_type type;
+	bool unknown;	       /* an argument that names no layout or transpose: illegal */
 	bool trans_a, trans_b; /* op(X) = X transposed */
 	int64_t m, n, k;
 	int64_t lda, ldb, ldc;
@@ -30,8 +31,9 @@ struct sb_call {
 
 /*
  * What the arguments allow. SB_CALL_WORK: legal, and there is a product to compute. SB_CALL_QUICK:
- * legal, but a quick return of the BLAS (m, n or k = 0, alpha = 0) for the backend. SB_CALL_ILLEGAL:
- * a negative size, a short leading dimension, or an extent whose byte count overflows 64 bits.
+ * legal, but a quick return of the BLAS (m, n or k = 0, alpha = 0) for the backend.
+ * SB_CALL_ILLEGAL: an unknown word, a negative size, a short leading dimension, or an extent whose
+ * byte count overflows 64 bits.
  */
 enum sb_call_kind { SB_CALL_WORK, SB_CALL_QUICK, SB_CALL_ILLEGAL };
 enum sb_call_kind sb_call_kind(const struct sb_call *call);

@@ -2,16 +2,16 @@
 #include "status.h"
 
 static const char *const status_words[] = {
-        [SB_OK] = "ok",
-        [SB_DECLINE] = "decline",
-        [SB_NO_DEVICE] = "no-device",
-        [SB_NO_MEMORY] = "no-memory",
-        [SB_LOST] = "lost",
+	[SB_OK] = "ok",
+	[SB_DECLINE] = "decline",
+	[SB_NO_DEVICE] = "no-device",
+	[SB_NO_MEMORY] = "no-memory",
+	[SB_LOST] = "lost",
 };
 
 static const char *const side_words[SB_SIDES] = {
-        [SB_CPU] = "cpu",
-        [SB_GPU] = "gpu",
+	[SB_CPU] = "cpu",
+	[SB_GPU] = "gpu",
 };
 
 static const struct {

@@ -10,11 +10,11 @@
 #define SB_STATUS_H
 
 enum sb_status {
-	SB_OK,        /* done */
+	SB_OK,	      /* done */
 	SB_DECLINE,   /* nothing wrong, but not worth doing on the GPU */
 	SB_NO_DEVICE, /* no usable driver or device in this process */
 	SB_NO_MEMORY, /* an allocation of ours failed; a smaller plan may fit */
-	SB_LOST       /* the context is gone or does not answer; never try again */
+	SB_LOST	      /* the context is gone or does not answer; never try again */
 };
 
 enum sb_side { SB_CPU, SB_GPU, SB_SIDES };

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "account.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "element.h"
+#include "process.h"
+#include "report.h"
+#include "settings.h"
+#include "stats.h"
+#include "trace.h"
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+struct sb_account sb_account_open(void)
+{
+	return (struct sb_account){sb_settings_timed() ? now() : 0};
+}
+
+static void tell(const struct sb_call *call, const struct sb_outcome *outcome)
+{
+	sb_trace_line(
+		1,
+		"%s %c%c m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " lda=%" PRId64 " ldb=%" PRId64
+		" ldc=%" PRId64 " side=%s kernel=%s ms=%s reason=%s",
+		sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
+		call->trans_b ? 't' : 'n', call->m, call->n, call->k, call->lda, call->ldb,
+		call->ldc, sb_side_word(outcome->side), outcome->kernel ? outcome->kernel : "-",
+		sb_trace_fixed(1e3 * outcome->seconds, 3).text, sb_reason_word(outcome->reason));
+}
+
+void sb_account_close(const struct sb_account *account, const struct sb_call *call,
+		      const struct sb_decision *decision)
+{
+	struct sb_outcome outcome = {decision->side, decision->reason, decision->kernel, 0};
+
+	if (account->start > 0) {
+		outcome.seconds = now() - account->start;
+		/* Small calls are decided before their arguments are looked at. */
+		if (outcome.reason == SB_REASON_SMALL && sb_call_kind(call) != SB_CALL_WORK)
+			outcome.reason = SB_REASON_INVALID;
+	}
+	sb_stats_add(call, &outcome);
+	if (account->start > 0)
+		tell(call, &outcome);
+}
+
+/*
+ * A process that made no call says nothing, unless it is the one that `shimblas run` started: there
+ * somebody is waiting to hear that nothing came by.
+ */
+static __attribute__((destructor)) void report_at_exit(void)
+{
+	const struct sb_settings *settings = sb_settings();
+
+	if (!sb_process_started() && settings->run_id != getpid())
+		return;
+	sb_check_summary();
+	if (*settings->report)
+		sb_report_append(settings->report);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "backend.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "object.h"
+#include "reference.h"
+#include "settings.h"
+#include "trace.h"
+
+#ifndef SB_FALLBACK_BACKEND
+#define SB_FALLBACK_BACKEND "libopenblas.so.0"
+#endif
+
+static const char *const source_words[SB_SOURCES] = {
+	[SB_SOURCE_SETTING] = "setting",   [SB_SOURCE_NEXT] = "next",
+	[SB_SOURCE_CLOSURE] = "closure",   [SB_SOURCE_WALK] = "walk",
+	[SB_SOURCE_FALLBACK] = "fallback", [SB_SOURCE_BUILT_IN] = "built-in",
+};
+
+const char *sb_source_word(enum sb_source source)
+{
+	return source_words[source];
+}
+
+/* Every backend ever found; only ever grows, so that it may be read without a lock. */
+static _Atomic(struct sb_backend *) found;
+
+/*
+ * The integer width of the library a plain name was found in, by its own isamax_: a length whose
+ * lower half is 2 and whose upper half is negative is 2 to 32-bit integers and nothing to 64-bit
+ * ones. Only plain names need asking: a prefix or suffix says its width.
+ */
+static int width_of(const struct sb_name *name, const void *function)
+{
+	static const float pair[2] = {1, 2};
+	const int64_t length = (int64_t)(0xffffffff00000002u), step = 1;
+	void *handle;
+	long (*isamax)(const void *, const void *, const void *);
+	int bits = name->bits;
+
+	if (strcmp(name->spelling, name->plain) != 0)
+		return bits;
+	handle = sb_object_hold(function);
+	if (!handle)
+		return bits;
+	*(void **)&isamax = dlsym(handle, "isamax_");
+	if (isamax && sb_object_foreign((const void *)isamax))
+		bits = (int)isamax(&length, pair, &step) == 2 ? 32 : 64;
+	dlclose(handle);
+	return bits;
+}
+
+/* The record of a function, made if it is new; NULL only if memory is short. */
+static struct sb_backend *record(const struct sb_name *name, const void *function,
+				 enum sb_source source)
+{
+	struct sb_backend *backend = atomic_load(&found), *head = backend;
+	const char *path;
+
+	for (; backend; backend = backend->next)
+		if ((const void *)backend->function == function && backend->source == source)
+			return backend;
+	backend = calloc(1, sizeof *backend);
+	if (!backend)
+		return NULL;
+	*(const void **)&backend->function = function;
+	backend->source = source;
+	backend->bits = function ? width_of(name, function) : name->bits;
+	path = function ? sb_object_path(function) : "";
+	backend->path = strdup(path ? path : "");
+	backend->next = head;
+	while (!atomic_compare_exchange_weak(&found, &backend->next, backend))
+		;
+	return backend;
+}
+
+/* A spelling in an opened library: itself, or the plain name where that has the same integers. */
+static void *symbol_in(void *handle, const struct sb_name *name)
+{
+	void *function = dlsym(handle, name->spelling);
+
+	if (!function && name->bits == 32)
+		function = dlsym(handle, name->plain);
+	return function && sb_object_foreign(function) ? function : NULL;
+}
+
+static void *opened_setting;
+static pthread_once_t setting_once = PTHREAD_ONCE_INIT;
+
+static void open_setting(void)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	const char *path = sb_settings()->backend;
+	const char *problem;
+
+	if (!*path)
+		return;
+	opened_setting = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!opened_setting) {
+		problem = dlerror();
+		sb_trace_once(
+			&said,
+			"SHIMBLAS_BACKEND cannot be opened (%s); using the program's own BLAS",
+			problem ? problem : path);
+	}
+}
+
+static void *from_setting(struct sb_name *name, const void *caller)
+{
+	(void)caller;
+	pthread_once(&setting_once, open_setting);
+	return opened_setting ? symbol_in(opened_setting, name) : NULL;
+}
+
+static void *from_next(struct sb_name *name, const void *caller)
+{
+	void *function = dlsym(RTLD_NEXT, name->spelling);
+
+	(void)caller;
+	return function && sb_object_foreign(function) ? function : NULL;
+}
+
+static void *from_closure(struct sb_name *name, const void *caller)
+{
+	void *handle = sb_object_hold(caller);
+	void *function = handle ? dlsym(handle, name->spelling) : NULL;
+
+	/* The handle is kept: what is remembered for this address holds only while its object
+	 * stays. */
+	return function && sb_object_foreign(function) ? function : NULL;
+}
+
+static void *from_walk(struct sb_name *name, const void *caller)
+{
+	(void)caller;
+	return sb_object_walk(name->spelling);
+}
+
+static void *from_fallback(struct sb_name *name, const void *caller)
+{
+	void *handle = dlopen(SB_FALLBACK_BACKEND, RTLD_NOW | RTLD_LOCAL);
+
+	(void)caller;
+	return handle ? symbol_in(handle, name) : NULL;
+}
+
+static void *(*const seek[SB_SOURCES])(struct sb_name *, const void *) = {
+	[SB_SOURCE_SETTING] = from_setting,   [SB_SOURCE_NEXT] = from_next,
+	[SB_SOURCE_CLOSURE] = from_closure,   [SB_SOURCE_WALK] = from_walk,
+	[SB_SOURCE_FALLBACK] = from_fallback,
+};
+
+/*
+ * What was found for a caller, by return address and spelling (both, since a wrapper that jumps on
+ * leaves its own caller's address for every spelling). Slots are filled once and never emptied; a
+ * full neighbourhood only means looking again.
+ */
+enum { SLOT_BITS = 10, SLOTS = 1 << SLOT_BITS, PROBES = 8, SPELLING_BITS = 4 };
+struct slot {
+	_Atomic uint64_t key; /* 0: empty */
+	_Atomic(struct sb_backend *) backend;
+};
+static struct slot slots[SLOTS];
+
+static uint64_t key_of(const struct sb_name *name, const void *caller)
+{
+	return (uint64_t)(uintptr_t)caller << SPELLING_BITS | (uint64_t)(name->index + 1);
+}
+
+static struct slot *slot_at(uint64_t key, size_t probe)
+{
+	return &slots[((key * 0x9e3779b97f4a7c15u >> (64 - SLOT_BITS)) + probe) % SLOTS];
+}
+
+static struct sb_backend *remembered(uint64_t key)
+{
+	for (size_t probe = 0; probe < PROBES; probe++) {
+		struct slot *slot = slot_at(key, probe);
+		uint64_t known = atomic_load_explicit(&slot->key, memory_order_acquire);
+
+		if (known == key)
+			return atomic_load_explicit(&slot->backend, memory_order_acquire);
+		if (!known)
+			return NULL;
+	}
+	return NULL;
+}
+
+static void remember(uint64_t key, struct sb_backend *backend)
+{
+	for (size_t probe = 0; probe < PROBES; probe++) {
+		struct slot *slot = slot_at(key, probe);
+		uint64_t known = 0;
+
+		if (atomic_compare_exchange_strong(&slot->key, &known, key) || known == key) {
+			atomic_store(&slot->backend, backend);
+			return;
+		}
+	}
+}
+
+static __attribute__((noinline)) const struct sb_backend *search(struct sb_name *name,
+								 const void *caller)
+{
+	static struct sb_backend built_in[] = {
+		{NULL, SB_SOURCE_BUILT_IN, 32, "", NULL},
+		{NULL, SB_SOURCE_BUILT_IN, 64, "", NULL},
+	};
+	struct sb_backend *backend = NULL;
+	int kept = errno;
+
+	for (int source = SB_SOURCE_SETTING; source < SB_SOURCE_BUILT_IN && !backend; source++) {
+		void *function = seek[source](name, caller);
+
+		if (!function)
+			continue;
+		backend = record(name, function, (enum sb_source)source);
+		if (!backend)
+			continue;
+		if (source <= SB_SOURCE_NEXT)
+			atomic_store(&name->process_wide, backend);
+		else
+			remember(key_of(name, caller), backend);
+	}
+	dlerror();
+	errno = kept;
+	return backend ? backend : &built_in[name->bits == 64];
+}
+
+const struct sb_backend *sb_backend_find_for(struct sb_name *name, const void *caller)
+{
+	struct sb_backend *backend = remembered(key_of(name, caller));
+
+	return backend ? backend : search(name, caller);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The whole library in one screen. */
+#include "gemm.h"
+
+#include "account.h"
+#include "check.h"
+#include "offload.h"
+#include "process.h"
+#include "route.h"
+
+/* What the GPU left undone of C, the CPU does. */
+static void finish(void *context, const struct sb_call *block)
+{
+	sb_backend_call(context, block);
+}
+
+/* Carries a call to the GPU; if that fails C is untouched, and the decision says so. */
+static struct sb_decision leave_for_gpu(const struct sb_forward *forward,
+					struct sb_decision decision)
+{
+	struct sb_as_found found;
+	enum sb_status status;
+
+	if (sb_backend_foreign(forward->name, forward->caller))
+		return sb_route_to_cpu(decision, SB_REASON_INVALID);
+	if (!sb_process_enter(&found))
+		return sb_route_to_cpu(decision, SB_REASON_NESTED);
+	status = sb_offload(forward->call, &decision, finish, (void *)forward);
+	sb_process_leave(&found);
+	return status == SB_OK ? decision : sb_route_after(decision, status);
+}
+
+void sb_gemm(const struct sb_forward *forward)
+{
+	const struct sb_call *call = forward->call;
+	struct sb_account account = sb_account_open();
+	struct sb_decision decision = sb_route(call);
+
+	if (decision.compare) {
+		sb_check(forward, &decision);
+	} else {
+		if (decision.side == SB_GPU)
+			decision = leave_for_gpu(forward, decision);
+		if (decision.side == SB_CPU)
+			sb_backend_run(forward);
+	}
+	sb_account_close(&account, call, &decision);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Floor 6: the path of every call. */
+#ifndef SB_GEMM_H
+#define SB_GEMM_H
+
+#include "backend.h"
+#include "route.h"
+#include "stats.h"
+
+/*
+ * Answers a call: C = alpha op(A) op(B) + beta C, on the GPU where that is faster, else by the
+ * backend with the caller's own arguments.
+ */
+void sb_gemm(const struct sb_forward *forward);
+
+/*
+ * The short way for the calls there are most of: below the quick bound nothing is judged, timed or
+ * told. The call is counted and the function to jump to is returned; NULL: take the long way.
+ */
+static inline sb_function sb_gemm_small(struct sb_name *name, const void *caller, int64_t m,
+					int64_t n, int64_t k)
+{
+	double work = (double)m * (double)n * (double)k;
+	sb_function function;
+
+	if (!(work < sb_route_quick_bound()))
+		return NULL;
+	function = sb_backend_find(name, caller)->function;
+	if (function)
+		sb_stats_add_small(m, n, k, work);
+	return function;
+}
+
+#endif

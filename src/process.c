@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "settings.h"
+#include "trace.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool started, live, forked_live;
+
+static _Thread_local unsigned char depth __attribute__((tls_model("initial-exec")));
+
+/*
+ * The control word of SSE or of the Arm FPU with its flags, read and written without libm, which
+ * the preload library does not need.
+ */
+#if defined(__x86_64__) || defined(__i386__)
+static const unsigned long default_environment = 0x1f80;
+
+static unsigned long read_environment(void)
+{
+	return __builtin_ia32_stmxcsr();
+}
+
+static void write_environment(unsigned long environment)
+{
+	__builtin_ia32_ldmxcsr((unsigned)environment);
+}
+#elif defined(__aarch64__)
+static const unsigned long default_environment = 0;
+
+static unsigned long read_environment(void)
+{
+	unsigned long control, status;
+
+	__asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(control), "=r"(status));
+	return control | status << 32;
+}
+
+static void write_environment(unsigned long environment)
+{
+	__asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1"
+			 :
+			 : "r"(environment & 0xffffffff), "r"(environment >> 32));
+}
+#else
+#error "src/process.c needs to know this processor's floating-point control word"
+#endif
+
+static void enter_child(void)
+{
+	if (atomic_load(&live))
+		atomic_store(&forked_live, true);
+	depth = 0;
+}
+
+static void start(void)
+{
+	pthread_atfork(NULL, NULL, enter_child);
+	sb_trace_refused_settings();
+	atomic_store(&started, true);
+}
+
+void sb_process_start(void)
+{
+	pthread_once(&once, start);
+}
+
+bool sb_process_started(void)
+{
+	return atomic_load_explicit(&started, memory_order_relaxed);
+}
+
+void sb_process_mark_live(void)
+{
+	atomic_store(&live, true);
+}
+
+bool sb_process_forked_live(void)
+{
+	return atomic_load(&forked_live);
+}
+
+bool sb_process_nested(void)
+{
+	return depth > 0;
+}
+
+bool sb_process_enter(struct sb_as_found *found)
+{
+	if (depth)
+		return false;
+	depth = 1;
+	found->error = errno;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &found->cancel_state);
+	found->floating_point = read_environment();
+	write_environment(default_environment);
+	return true;
+}
+
+void sb_process_leave(const struct sb_as_found *found)
+{
+	write_environment(found->floating_point);
+	pthread_setcancelstate(found->cancel_state, NULL);
+	errno = found->error;
+	depth = 0;
+}

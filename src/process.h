@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 1: this process: what happens once in it, fork, depth, and what a call must leave as found.
+ */
+#ifndef SB_PROCESS_H
+#define SB_PROCESS_H
+
+#include <stdbool.h>
+
+/* Done at the first call of the process, and not before: reads the settings, watches fork. */
+void sb_process_start(void);
+/* Has any call come in? */
+bool sb_process_started(void);
+
+/*
+ * From the moment a start of CUDA begins the process is marked live; a child forked afterwards has
+ * a CUDA that is dead and may not be touched, which sb_process_forked_live() tells it.
+ */
+void sb_process_mark_live(void);
+bool sb_process_forked_live(void);
+
+/*
+ * Enters a judged call: one that the GPU may answer. False if this thread is in one already (a
+ * backend that calls another BLAS name of ours, a program's callback); then nothing was entered.
+ *
+ * Between enter and leave the thread has the default floating-point environment and cannot be
+ * cancelled; leave puts back both, with errno, as they were.
+ */
+struct sb_as_found {
+	int error, cancel_state;
+	unsigned long floating_point;
+};
+bool sb_process_enter(struct sb_as_found *found);
+void sb_process_leave(const struct sb_as_found *found);
+bool sb_process_nested(void);
+
+#endif

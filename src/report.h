@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Floor 1: the summary of a process's calls. */
+#ifndef SB_REPORT_H
+#define SB_REPORT_H
+
+#include <stdbool.h>
+
+/* The format number of the JSON report; raised when a field changes its meaning or goes away. */
+enum { SB_REPORT_FORMAT = 1 };
+
+/*
+ * Appends the summary of all calls so far to a file named as sb_trace_append() takes it: a JSON
+ * object on one line if the name ends in .json, else a table. False if it could not be written.
+ */
+bool sb_report_append(const char *path);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Floor 5: which side answers a call, and why. */
+#ifndef SB_ROUTE_H
+#define SB_ROUTE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "call.h"
+#include "situation.h"
+#include "status.h"
+
+struct sb_decision {
+	enum sb_side side;
+	enum sb_reason reason;
+	bool compare;			 /* both sides are to answer, and be compared */
+	const char *kernel;		 /* that ran, or is asked for by name; NULL if neither */
+	double cpu_seconds, gpu_seconds; /* predicted; 0 where nothing was predicted */
+};
+
+/*
+ * Decides. A call below the small-call bound is decided by one comparison, and never touches
+ * anything of CUDA.
+ */
+struct sb_decision sb_route(const struct sb_call *call);
+
+/*
+ * The judge itself: a pure function of the call, the situation and the profile. `decision` carries
+ * what has been decided before (compare).
+ */
+struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situation situation,
+				  struct sb_decision decision);
+
+/* The same decision with the GPU answering, for this reason. */
+struct sb_decision sb_route_to_gpu(struct sb_decision decision, enum sb_reason reason);
+/* The same decision with the CPU answering, for this reason or for what went wrong. */
+struct sb_decision sb_route_to_cpu(struct sb_decision decision, enum sb_reason reason);
+struct sb_decision sb_route_after(struct sb_decision decision, enum sb_status status);
+
+/*
+ * mnk below which a call is neither judged nor told of. Nothing is below it until the first call
+ * has read the settings, nor where somebody wants a line or a time for every call.
+ */
+extern _Atomic double sb_route_quick;
+static inline double sb_route_quick_bound(void)
+{
+	return atomic_load_explicit(&sb_route_quick, memory_order_relaxed);
+}
+
+/* The mode in force (enum sb_mode): SHIMBLAS_MODE until a program sets another. */
+int sb_route_mode(void);
+void sb_route_set_mode(int mode);
+
+#endif

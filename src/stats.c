@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stats.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "element.h"
+
+struct block {
+	struct sb_totals totals;
+	struct sb_last last;
+	bool called;
+	struct block *next;
+};
+
+/* A pointer a thread: small enough for the static TLS that a dlopened library gets. */
+static _Thread_local struct block *mine __attribute__((tls_model("initial-exec")));
+
+static _Atomic(struct block *) blocks;
+static struct block shared; /* counted into, approximately, by threads that got no block */
+static pthread_mutex_t baseline_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sb_totals baseline; /* what sb_stats_reset() has taken off */
+
+static void forget_parent(void)
+{
+	/* Only the forking thread lives on in the child. Its lock may have been held elsewhere. */
+	pthread_mutex_init(&baseline_lock, NULL);
+	memset(&baseline, 0, sizeof baseline);
+	memset(&shared.totals, 0, sizeof shared.totals);
+	for (struct block *block = atomic_load(&blocks); block; block = block->next)
+		memset(&block->totals, 0, sizeof block->totals);
+}
+
+static void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, forget_parent);
+}
+
+static __attribute__((noinline)) struct block *open_block(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct block *block = calloc(1, sizeof *block);
+
+	pthread_once(&once, watch_fork);
+	if (!block)
+		return &shared;
+	block->next = atomic_load(&blocks);
+	while (!atomic_compare_exchange_weak(&blocks, &block->next, block))
+		;
+	return mine = block;
+}
+
+int64_t sb_stats_bucket_limit(int bucket)
+{
+	return bucket < SB_BUCKETS - 1 ? (int64_t)16 << bucket : 0;
+}
+
+/* Buckets end at powers of 8, 16^3 = 2^12 the first, so the exponent of mnk rounded up tells. */
+int sb_stats_bucket(double work)
+{
+	const uint64_t fraction = ((uint64_t)1 << 52) - 1;
+	uint64_t bits;
+	int exponent, bucket;
+
+	memcpy(&bits, &work, sizeof bits);
+	exponent = (int)((bits + fraction) >> 52) - 1023;
+	bucket = (exponent - 12 + 2) / 3;
+	return work <= 4096 ? 0 : bucket < SB_BUCKETS ? bucket : SB_BUCKETS - 1;
+}
+
+/* Readers may look on, so each field is stored whole; only its own thread ever changes it. */
+static void raise_count(uint64_t *count)
+{
+	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
+
+static void raise_sum(double *sum, double by)
+{
+	double value = *sum + by;
+
+	__atomic_store(sum, &value, __ATOMIC_RELAXED);
+}
+
+static inline void add(struct block *block, int64_t m, int64_t n, int64_t k, double work,
+		       size_t element, const struct sb_outcome *outcome)
+{
+	struct sb_tally *tally =
+		&block->totals.tally[outcome->side][outcome->reason][sb_stats_bucket(work)];
+
+	raise_count(&tally->calls);
+	/* Two negative sizes make a positive product. */
+	if (work > 0 && m > 0 && n > 0) {
+		raise_sum(&tally->flops, 2 * work);
+		raise_sum(&tally->bytes,
+			  (double)element * ((double)m * (double)k + (double)n * (double)(k + m)));
+	}
+	if (outcome->seconds > 0)
+		raise_sum(&tally->seconds, outcome->seconds);
+	block->last = (struct sb_last){m, n, k, *outcome};
+	block->called = true;
+}
+
+void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome)
+{
+	add(mine ? mine : open_block(), call->m, call->n, call->k, sb_call_flops(call) / 2,
+	    sb_element(call->type)->bytes, outcome);
+}
+
+void sb_stats_add_small(int64_t m, int64_t n, int64_t k, double work)
+{
+	static const struct sb_outcome small = {SB_CPU, SB_REASON_SMALL, NULL, 0};
+
+	add(mine ? mine : open_block(), m, n, k, work, sizeof(float), &small);
+}
+
+bool sb_stats_last(struct sb_last *last)
+{
+	if (!mine || !mine->called)
+		return false;
+	*last = mine->last;
+	return true;
+}
+
+static void add_totals(struct sb_totals *to, const struct sb_totals *from, double sign)
+{
+	for (int side = 0; side < SB_SIDES; side++)
+		for (int reason = 0; reason < SB_REASONS; reason++)
+			for (int bucket = 0; bucket < SB_BUCKETS; bucket++) {
+				struct sb_tally *sum = &to->tally[side][reason][bucket];
+				const struct sb_tally *part = &from->tally[side][reason][bucket];
+				uint64_t calls = __atomic_load_n(&part->calls, __ATOMIC_RELAXED);
+				double flops, bytes, seconds;
+
+				__atomic_load(&part->flops, &flops, __ATOMIC_RELAXED);
+				__atomic_load(&part->bytes, &bytes, __ATOMIC_RELAXED);
+				__atomic_load(&part->seconds, &seconds, __ATOMIC_RELAXED);
+				sum->calls += sign < 0 ? -calls : calls;
+				sum->flops += sign * flops;
+				sum->bytes += sign * bytes;
+				sum->seconds += sign * seconds;
+			}
+}
+
+static void read_raw(struct sb_totals *totals)
+{
+	memset(totals, 0, sizeof *totals);
+	add_totals(totals, &shared.totals, 1);
+	for (struct block *block = atomic_load(&blocks); block; block = block->next)
+		add_totals(totals, &block->totals, 1);
+}
+
+void sb_stats_read(struct sb_totals *totals)
+{
+	/* Read inside: what a later reset takes off must not be more than what was read. */
+	pthread_mutex_lock(&baseline_lock);
+	read_raw(totals);
+	add_totals(totals, &baseline, -1);
+	pthread_mutex_unlock(&baseline_lock);
+}
+
+void sb_stats_reset(void)
+{
+	pthread_mutex_lock(&baseline_lock);
+	read_raw(&baseline);
+	pthread_mutex_unlock(&baseline_lock);
+}
+
+struct sb_tally sb_stats_sum(const struct sb_totals *totals, enum sb_side side,
+			     enum sb_reason reason, int bucket)
+{
+	struct sb_tally sum = {0, 0, 0, 0};
+
+	for (int s = 0; s < SB_SIDES; s++)
+		for (int r = 0; r < SB_REASONS; r++)
+			for (int b = 0; b < SB_BUCKETS; b++) {
+				const struct sb_tally *part = &totals->tally[s][r][b];
+
+				if ((side != SB_SIDES && side != (enum sb_side)s) ||
+				    (reason != SB_REASONS && reason != (enum sb_reason)r) ||
+				    (bucket != SB_BUCKETS && bucket != b))
+					continue;
+				sum.calls += part->calls;
+				sum.flops += part->flops;
+				sum.bytes += part->bytes;
+				sum.seconds += part->seconds;
+			}
+	return sum;
+}

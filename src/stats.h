@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 1: what was done, counted.
+ *
+ * Every thread counts into a block of its own, so that counting costs a small call a few stores and
+ * no bus lock; readers add the blocks up. A child of fork starts from zero. Counts of a thread that
+ * ended are kept.
+ */
+#ifndef SB_STATS_H
+#define SB_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "call.h"
+#include "status.h"
+
+/* Buckets of the cube root of mnk: at most 16, 32, 64, ... 16384, and above. */
+enum { SB_BUCKETS = 12 };
+
+struct sb_tally {
+	uint64_t calls;
+	double flops;	/* 2mnk each */
+	double bytes;	/* of A, B and C, each once */
+	double seconds; /* 0 where no clock was asked for */
+};
+
+struct sb_totals {
+	struct sb_tally tally[SB_SIDES][SB_REASONS][SB_BUCKETS];
+};
+
+/* What became of one call. */
+struct sb_outcome {
+	enum sb_side side;
+	enum sb_reason reason;
+	const char *kernel; /* a name that lives for ever, or NULL */
+	double seconds;	    /* from entry to return; 0 where no clock was asked for */
+};
+
+/* The bucket of mnk, and the largest cube root in a bucket (0 for the last, which has none). */
+int sb_stats_bucket(double work);
+int64_t sb_stats_bucket_limit(int bucket);
+
+/* Counts one call of this thread. Never fails; allocates a thread's block at its first call. */
+void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome);
+
+/* The same for a call that was too small to judge; work = mnk. Few instructions, no clock. */
+void sb_stats_add_small(int64_t m, int64_t n, int64_t k, double work);
+
+/* The last call this thread made, m x n x k column-major; false if it made none. */
+struct sb_last {
+	int64_t m, n, k;
+	struct sb_outcome outcome;
+};
+bool sb_stats_last(struct sb_last *last);
+
+/* All threads' counts so far. */
+void sb_stats_read(struct sb_totals *totals);
+/* Counts from here on start at zero. */
+void sb_stats_reset(void);
+
+/* Sum over a side, a reason and a bucket; SB_SIDES, SB_REASONS and SB_BUCKETS mean all of them. */
+struct sb_tally sb_stats_sum(const struct sb_totals *totals, enum sb_side side,
+			     enum sb_reason reason, int bucket);
+
+#endif
