@@ -21,11 +21,14 @@ static inline sb_function sb_gemm_small(struct sb_name *name, const void *caller
 					int64_t n, int64_t k)
 {
 	double work = (double)m * (double)n * (double)k;
+	sb_function function;
 
 	if (!(work < sb_route_quick_bound()))
 		return NULL;
-	sb_stats_add_small(m, n, k, work);
-	return sb_backend_find(name, caller)->function;
+	function = sb_backend_find(name, caller)->function;
+	if (function)
+		sb_stats_add_small(m, n, k, work);
+	return function;
 }
 
 #endif
