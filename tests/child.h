@@ -18,8 +18,8 @@
 static int child_failures;
 #define CHECK(condition)                                                                           \
 	((condition) ? (void)0                                                                     \
-	             : (void)(child_failures++,                                                    \
-	                      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition)))
+		     : (void)(child_failures++,                                                    \
+			      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
 /* Sets "A=1 B=2" in the environment. */
 static inline void child_environment(const char *pairs)

@@ -43,7 +43,7 @@ static int remove_edges(struct sb_plan *plan, const struct edge *edge)
 				continue;
 			}
 			memmove(&step->needs[n], &step->needs[n + 1],
-			        (size_t)(SB_STEP_NEEDS - 1 - n) * sizeof(int));
+				(size_t)(SB_STEP_NEEDS - 1 - n) * sizeof(int));
 			step->needs[SB_STEP_NEEDS - 1] = -1;
 			removed++;
 		}
@@ -81,17 +81,17 @@ static void carry(const void *argument)
 	if (sb_start_wait(20) != SB_HEALTH_READY)
 		exit(3);
 	c = (struct sb_carry){.device = sb_device(),
-	                      .call = &d.call,
-	                      .kernel = sb_registry_find(edge->kernel),
-	                      .plan = &plan,
-	                      .patience = 5};
+			      .call = &d.call,
+			      .kernel = sb_registry_find(edge->kernel),
+			      .plan = &plan,
+			      .patience = 5};
 	struct sb_plan_wish wish = {.m = p.m,
-	                            .n = p.n,
-	                            .k = p.k,
-	                            .trans_a = p.trans_a,
-	                            .trans_b = p.trans_b,
-	                            .kernel = c.kernel,
-	                            .device_bytes = strstr(edge->kernel, "bulk") ? 500000 : 330000};
+				    .n = p.n,
+				    .k = p.k,
+				    .trans_a = p.trans_a,
+				    .trans_b = p.trans_b,
+				    .kernel = c.kernel,
+				    .device_bytes = strstr(edge->kernel, "bulk") ? 500000 : 330000};
 	sb_device_take(c.device, 1);
 	/* Through the ring a block is down before the next step; directly it only is on its way. */
 	c.direct = edge->on == SB_STEP_DOWN;
@@ -115,8 +115,8 @@ static int wrong(const struct edge *edge)
 		char text[100];
 		int result;
 
-		snprintf(text, sizeof text,
-		         "SB_STAND_IN=abort=0,seed=%d SHIMBLAS_PINNED_MEMORY=1M", seed);
+		snprintf(text, sizeof text, "SB_STAND_IN=abort=0,seed=%d SHIMBLAS_PINNED_MEMORY=1M",
+			 seed);
 		result = in_child(text, carry, edge);
 		if (result == 3)
 			return -1;
@@ -129,13 +129,13 @@ static void each_kind_of_dependency_is_needed(void)
 {
 	static const char bulk[] = "sgemm_bulk_256x128x32", plain[] = "sgemm_plain_64x64x16";
 	static const struct edge edges[] = {
-	        {SB_STEP_UP, SB_STEP_GEMM, 0, 1, plain, 1},
-	        {SB_STEP_GEMM, SB_STEP_UP, 0, 1, plain, 1},
-	        {SB_STEP_GEMM, SB_STEP_DOWN, 0, 1, plain, 1},
-	        {SB_STEP_DOWN, SB_STEP_GEMM, 0, 1, plain, 1},
-	        {SB_STEP_GEMM, SB_STEP_CLEAR, 0, 1, bulk, 1},
-	        {SB_STEP_UP, SB_STEP_PACK, 1, 0, bulk, 1},
-	        {SB_STEP_PACK, SB_STEP_UP, 1, 0, bulk, 1},
+		{SB_STEP_UP, SB_STEP_GEMM, 0, 1, plain, 1},
+		{SB_STEP_GEMM, SB_STEP_UP, 0, 1, plain, 1},
+		{SB_STEP_GEMM, SB_STEP_DOWN, 0, 1, plain, 1},
+		{SB_STEP_DOWN, SB_STEP_GEMM, 0, 1, plain, 1},
+		{SB_STEP_GEMM, SB_STEP_CLEAR, 0, 1, bulk, 1},
+		{SB_STEP_UP, SB_STEP_PACK, 1, 0, bulk, 1},
+		{SB_STEP_PACK, SB_STEP_UP, 1, 0, bulk, 1},
 	};
 
 	for (size_t i = 0; i < COUNT(edges); i++) {
@@ -154,8 +154,8 @@ static void each_kind_of_dependency_is_needed(void)
 int main(void)
 {
 	CU_TestInfo tests[] = {
-	        {"each kind of dependency is needed", each_kind_of_dependency_is_needed},
-	        CU_TEST_INFO_NULL,
+		{"each kind of dependency is needed", each_kind_of_dependency_is_needed},
+		CU_TEST_INFO_NULL,
 	};
 
 	if (!child_driver() || !child_driver_is_stand_in())
