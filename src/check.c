@@ -85,7 +85,7 @@ static enum sb_status run_gpu(const struct sb_forward *forward, struct trial *tr
 	struct sb_as_found found;
 	enum sb_status status;
 
-	if (sb_backend_foreign(forward->name, forward->caller) || !sb_process_enter(&found))
+	if (!sb_process_enter(&found))
 		return SB_DECLINE;
 	status = sb_offload(&trial->call, decision, finish, (void *)forward);
 	sb_process_leave(&found);
@@ -164,6 +164,11 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 	enum sb_status status = SB_NO_MEMORY;
 	struct trial trial;
 
+	if (sb_backend_foreign(forward->name, forward->caller)) {
+		sb_backend_run(forward);
+		*decision = sb_route_to_cpu(*decision, SB_REASON_INVALID);
+		return;
+	}
 	*decision = sb_route_to_cpu(*decision, SB_REASON_FORCED);
 	if (!open_trial(&trial, call)) {
 		sb_backend_run(forward);
