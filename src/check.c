@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 
+#include <errno.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -50,6 +51,7 @@ static void close_trial(struct trial *trial)
 
 static bool open_trial(struct trial *trial, const struct sb_call *call)
 {
+	int kept = errno;
 	size_t bytes = (size_t)call->m * (size_t)call->n * sizeof(float);
 	int64_t rows_a = call->trans_a ? call->k : call->m,
 		rows_b = call->trans_b ? call->n : call->k;
@@ -63,6 +65,7 @@ static bool open_trial(struct trial *trial, const struct sb_call *call)
 		.abs_b = magnitudes(call->b, rows_b, call->trans_b ? call->k : call->n, call->ldb)};
 	if (!trial->before || !trial->gpu || !trial->magnitude || !trial->abs_a || !trial->abs_b) {
 		close_trial(trial);
+		errno = kept;
 		return false;
 	}
 	for (int64_t j = 0; j < call->n; j++)
@@ -139,6 +142,20 @@ static double worst_of(const struct trial *trial, const struct sb_call *call)
 	return worst;
 }
 
+/* Entered as a call on the GPU is: the flags it raises and its errno are not the program's. */
+static double compare(const struct sb_forward *forward, struct trial *trial)
+{
+	struct sb_as_found found;
+	bool entered = sb_process_enter(&found);
+	double worst;
+
+	run_magnitude(forward, trial);
+	worst = worst_of(trial, forward->call);
+	if (entered)
+		sb_process_leave(&found);
+	return worst;
+}
+
 static void note(const struct sb_call *call, double worst)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -178,8 +195,7 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 	status = attempt.side == SB_GPU ? run_gpu(forward, &trial, &attempt) : SB_DECLINE;
 	sb_backend_run(forward);
 	if (status == SB_OK) {
-		run_magnitude(forward, &trial);
-		note(call, worst_of(&trial, call));
+		note(call, compare(forward, &trial));
 	} else {
 		*decision = sb_route_after(*decision, status);
 	}
