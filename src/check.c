@@ -20,6 +20,19 @@ static struct {
 	double worst;
 } summary = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* A child of fork compares its own; another thread may have held the lock in the parent. */
+static void forget_parent(void)
+{
+	pthread_mutex_init(&summary.lock, NULL);
+	summary.compared = summary.failed = 0;
+	summary.worst = 0;
+}
+
+static void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, forget_parent);
+}
+
 /* What a comparison needs: C before the call, C by the GPU, and |A||B|, all m x n without gaps. */
 struct trial {
 	struct sb_call call;
@@ -159,7 +172,9 @@ static double compare(const struct sb_forward *forward, struct trial *trial)
 static void note(const struct sb_call *call, double worst)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	pthread_once(&once, watch_fork);
 	pthread_mutex_lock(&summary.lock);
 	summary.compared++;
 	summary.failed += worst > 1;
@@ -205,11 +220,18 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 void sb_check_summary(void)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
+	uint64_t compared, failed;
+	double worst;
 
-	if (summary.compared || sb_route_mode() == SB_MODE_CHECK)
-		sb_trace_once(
-			&said,
-			"check: %" PRIu64 " calls compared, largest error %s of k*eps*|A||B|, "
-			"%" PRIu64 " above 1",
-			summary.compared, sb_trace_fixed(summary.worst, 3).text, summary.failed);
+	pthread_mutex_lock(&summary.lock);
+	compared = summary.compared;
+	failed = summary.failed;
+	worst = summary.worst;
+	pthread_mutex_unlock(&summary.lock);
+	if (compared || sb_route_mode() == SB_MODE_CHECK)
+		sb_trace_once(&said,
+			      "check: %" PRIu64
+			      " calls compared, largest error %s of k*eps*|A||B|, "
+			      "%" PRIu64 " above 1",
+			      compared, sb_trace_fixed(worst, 3).text, failed);
 }
