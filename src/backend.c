@@ -35,16 +35,14 @@ static _Atomic(struct sb_backend *) found;
  * lower half is 2 and whose upper half is negative is 2 to 32-bit integers and nothing to 64-bit
  * ones. Only plain names need asking: a prefix or suffix says its width.
  */
-static int width_of(const struct sb_name *name, const void *function)
+static int width_of(const void *function)
 {
 	static const float pair[2] = {1, 2};
 	const int64_t length = (int64_t)(0xffffffff00000002u), step = 1;
 	void *handle;
 	long (*isamax)(const void *, const void *, const void *);
-	int bits = name->bits;
+	int bits = 32;
 
-	if (strcmp(name->spelling, name->plain) != 0)
-		return bits;
 	handle = sb_object_hold(function);
 	if (!handle)
 		return bits;
@@ -70,8 +68,8 @@ static struct sb_backend *record(const struct sb_name *name, const void *functio
 		return NULL;
 	*(const void **)&backend->function = function;
 	backend->source = source;
-	backend->bits = function ? width_of(name, function) : name->bits;
-	path = function ? sb_object_path(function) : "";
+	backend->bits = strcmp(name->spelling, name->plain) == 0 ? width_of(function) : name->bits;
+	path = sb_object_path(function);
 	backend->path = strdup(path ? path : "");
 	backend->next = head;
 	while (!atomic_compare_exchange_weak(&found, &backend->next, backend))
@@ -84,8 +82,11 @@ static void *symbol_in(void *handle, const struct sb_name *name)
 {
 	void *function = dlsym(handle, name->spelling);
 
-	if (!function && name->bits == 32)
+	if (!function) {
 		function = dlsym(handle, name->plain);
+		if (function && width_of(function) != name->bits)
+			return NULL;
+	}
 	return function && sb_object_foreign(function) ? function : NULL;
 }
 
