@@ -5,6 +5,7 @@
 #     alternatives.sh install|remove [OPTION of update-alternatives ...]
 #
 # The provider's folder is SHIMBLAS_PROVIDER_DIR, else the one beside this script's installation.
+# SHIMBLAS_LIBBLAS_LINK names another link than the system's, as a sandbox needs.
 set -eu
 
 usage() {
@@ -18,7 +19,7 @@ shift
 
 triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || ${CC:-cc} -print-multiarch)
 name=libblas.so.3-$triplet
-link=/usr/lib/$triplet/libblas.so.3
+link=${SHIMBLAS_LIBBLAS_LINK:-/usr/lib/$triplet/libblas.so.3}
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
 find_provider() {

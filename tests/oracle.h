@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a product ought to be: in double precision, and by OpenBLAS. */
-#ifndef ORACLE_H
-#define ORACLE_H
-
-#include "call.h"
-
-enum { ROW = 101, COLUMN = 102, NOTRANS = 111, TRANS = 112, CONJTRANS = 113 };
-
 /*
- * By OpenBLAS, opened apart, since the linker would take the library's own entry for cblas_sgemm: C
- * is given apart too, with the call's leading dimension.
+ * The one-sum result: what every strict kernel, on every device, cut in whatever tiles, must give
+ * bit for bit (NaNs equal each other whatever their payload).
+ *
+ * For i < m, j < n: total = +0; for each slab of SB_SLAB values of k, ascending, total += chain
+ * where chain = +0 and, for each k of the slab, ascending, chain = fma(A(i,k), B(k,j), chain); then
+ * t = alpha * total and C(i,j) = beta == 0 ? t : t + beta * C(i,j), each operation rounded once.
+ *
+ *     A(i,k) = a[i * a_m + k * a_k]    B(k,j) = b[j * b_n + k * b_k]    C(i,j) = c[i + j * ldc]
+ *
+ * Nothing else of C is touched; beta == 0 does not read C. Strides may be anything, also negative
+ * or zero. The rounding mode must be to nearest and denormals must not be flushed.
  */
-void oracle_openblas(const struct sb_call *call, float *c);
+#ifndef SB_ORACLE_H
+#define SB_ORACLE_H
 
-/*
- * The largest distance of C from the product, element by element, in units of k * eps * (|alpha|
- * |A||B| + |beta C|): at most 1 for any order of summation. `before` is C as it was, of the same
- * leading dimension. Infinity where a NaN or Inf stands in the wrong place, or where padding
- * changed.
- */
-double oracle_distance(const struct sb_call *call, const float *before);
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Random operands of a legal call: fills in a, b and c with memory to be given back. */
-void oracle_open(struct sb_call *call);
-void oracle_close(struct sb_call *call);
-/* A copy of C, padding included, to be freed. */
-float *oracle_copy(const struct sb_call *call);
-/* A random legal call of at most `most` rows, columns and depth, operands included. */
-struct sb_call oracle_random(int64_t most);
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void sb_oracle(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_m,
+	       int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
+	       int64_t ldc);
+
+/* Equal bits, or both NaN. */
+bool sb_oracle_same(float x, float y);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

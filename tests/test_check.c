@@ -8,7 +8,7 @@
 #include "check.h"
 #include "gemm.h"
 #include "offload.h"
-#include "oracle.h"
+#include "distance.h"
 #include "process.h"
 #include "reference.h"
 #include "settings.h"
@@ -73,7 +73,7 @@ static bool as_the_backend_says(const struct sb_call *call, const float *before)
 	bool same;
 
 	memcpy(alone, before, sb_call_bytes_c(call));
-	oracle_openblas(call, alone);
+	distance_openblas(call, alone);
 	same = memcmp(alone, call->c, sb_call_bytes_c(call)) == 0;
 	free(alone);
 	return same;
@@ -83,8 +83,8 @@ static void compare(void)
 {
 	setenv("SHIMBLAS_MODE", "check", 1);
 	for (int i = 0; i < 100; i++) {
-		struct sb_call call = oracle_random(40);
-		float *before = oracle_copy(&call);
+		struct sb_call call = distance_random(40);
+		float *before = distance_copy(&call);
 		struct sb_last last;
 
 		device.calls = 0;
@@ -94,7 +94,7 @@ static void compare(void)
 		SUITE_EXPECT(sb_stats_last(&last) && last.outcome.side == SB_CPU);
 		SUITE_EXPECT(last.outcome.reason == SB_REASON_FORCED);
 		free(before);
-		oracle_close(&call);
+		distance_close(&call);
 	}
 }
 
@@ -123,15 +123,15 @@ static void compare_wrong(void)
 	setenv("SHIMBLAS_MODE", "check", 1);
 	device.factor = 1.5f;
 	for (int i = 0; i < 3; i++) {
-		struct sb_call call = oracle_random(40);
+		struct sb_call call = distance_random(40);
 		float *before;
 
 		call.beta = 0;
-		before = oracle_copy(&call);
+		before = distance_copy(&call);
 		gemm(&call);
 		SUITE_EXPECT(as_the_backend_says(&call, before));
 		free(before);
-		oracle_close(&call);
+		distance_close(&call);
 	}
 	suite_exit();
 }
@@ -148,7 +148,7 @@ static void an_error_is_told_once_and_counted(void)
 
 static void compare_aloud(void)
 {
-	struct sb_call call = oracle_random(40);
+	struct sb_call call = distance_random(40);
 
 	setenv("SHIMBLAS_MODE", "check", 1);
 	setenv("SHIMBLAS_VERBOSE", "1", 1);
@@ -165,8 +165,8 @@ static void a_line_tells_the_error_of_a_call(void)
 
 static void compare_nothing(void)
 {
-	struct sb_call call = oracle_random(40);
-	float *before = oracle_copy(&call);
+	struct sb_call call = distance_random(40);
+	float *before = distance_copy(&call);
 	struct sb_last last;
 
 	setenv("SHIMBLAS_MODE", "check", 1);
@@ -218,12 +218,12 @@ static void compare_special(void)
 
 	setenv("SHIMBLAS_MODE", "check", 1);
 	for (int i = 0; i < 200; i++) {
-		struct sb_call call = oracle_random(12);
+		struct sb_call call = distance_random(12);
 
 		/* One element, so that the order of summation cannot make Inf or NaN of it. */
 		((float *)call.a)[0] = specials[suite_between(0, 4)];
 		gemm(&call);
-		oracle_close(&call);
+		distance_close(&call);
 	}
 }
 
@@ -235,7 +235,7 @@ static void nan_and_inf_on_both_sides_are_no_error(void)
 
 static void in_child(void)
 {
-	struct sb_call call = oracle_random(10);
+	struct sb_call call = distance_random(10);
 
 	gemm(&call);
 	suite_exit();

@@ -16,7 +16,7 @@
 #include "fake_blas.h"
 #include "gemm.h"
 #include "offload.h"
-#include "oracle.h"
+#include "distance.h"
 #include "process.h"
 #include "reference.h"
 #include "settings.h"
@@ -51,14 +51,14 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 		feraiseexcept(FE_DIVBYZERO);
 	}
 	if (device.nested) {
-		struct sb_call inner = oracle_random(20);
+		struct sb_call inner = distance_random(20);
 		struct sb_last last;
 
 		device.nested = false;
 		gemm_f77(&sgemm, &inner);
 		sb_stats_last(&last);
 		device.was_nested = last.outcome.reason == SB_REASON_NESTED;
-		oracle_close(&inner);
+		distance_close(&inner);
 	}
 	if (device.status != SB_OK)
 		return device.status;
@@ -124,20 +124,20 @@ static void the_device_answers_once(void)
 {
 	sb_route_set_mode(SB_MODE_GPU);
 	for (int i = 0; i < 20; i++) {
-		struct sb_call call = oracle_random(30);
-		float *before = oracle_copy(&call);
+		struct sb_call call = distance_random(30);
+		float *before = distance_copy(&call);
 		struct sb_last last;
 
 		device.calls = 0;
 		gemm_f77(&sgemm, &call);
 		SUITE_EXPECT(device.calls == 1 && device.was_nested);
 		SUITE_EXPECT(memcmp(&device.call, &call, sizeof call) == 0);
-		SUITE_EXPECT(oracle_distance(&call, before) <= 1);
+		SUITE_EXPECT(distance_of(&call, before) <= 1);
 		SUITE_EXPECT(last_is(SB_GPU, SB_REASON_FORCED) && sb_stats_last(&last));
 		SUITE_EXPECT(last.outcome.kernel && strcmp(last.outcome.kernel, "made_up") == 0);
 		SUITE_EXPECT(!sb_process_nested());
 		free(before);
-		oracle_close(&call);
+		distance_close(&call);
 	}
 }
 
@@ -151,14 +151,14 @@ static void halfway(void)
 	sb_route_set_mode(SB_MODE_GPU);
 	device.halfway = true;
 	for (int i = 0; i < 50; i++) {
-		struct sb_call call = oracle_random(30);
-		float *before = oracle_copy(&call);
+		struct sb_call call = distance_random(30);
+		float *before = distance_copy(&call);
 
 		gemm_f77(&sgemm, &call);
-		SUITE_EXPECT(oracle_distance(&call, before) <= 1);
+		SUITE_EXPECT(distance_of(&call, before) <= 1);
 		SUITE_EXPECT(last_is(SB_GPU, SB_REASON_FORCED));
 		free(before);
-		oracle_close(&call);
+		distance_close(&call);
 	}
 }
 
@@ -167,8 +167,8 @@ static void halfway_cblas(void)
 	sb_route_set_mode(SB_MODE_GPU);
 	device.halfway = true;
 	for (int i = 0; i < 50; i++) {
-		struct sb_call call = oracle_random(30);
-		float *before = oracle_copy(&call);
+		struct sb_call call = distance_random(30);
+		float *before = distance_copy(&call);
 		const struct sb_cblas_arguments x = {COLUMN,
 						     call.trans_a ? TRANS : NOTRANS,
 						     call.trans_b ? TRANS : NOTRANS,
@@ -186,9 +186,9 @@ static void halfway_cblas(void)
 		const struct sb_forward forward = {&cblas, here(), &call, {.cblas = &x}};
 
 		sb_gemm(&forward);
-		SUITE_EXPECT(oracle_distance(&call, before) <= 1);
+		SUITE_EXPECT(distance_of(&call, before) <= 1);
 		free(before);
-		oracle_close(&call);
+		distance_close(&call);
 	}
 }
 
@@ -215,7 +215,7 @@ static void fail(void)
 {
 	struct fake_seen *seen =
 		dlsym(dlopen(suite_built("tests/fake_one.so"), RTLD_NOW), "fake_seen");
-	struct sb_call call = oracle_random(20);
+	struct sb_call call = distance_random(20);
 	float *before;
 	int m = (int)call.m, n = (int)call.n, k = (int)call.k;
 	int lda = (int)call.lda, ldb = (int)call.ldb, ldc = (int)call.ldc;
@@ -236,7 +236,7 @@ static void fail(void)
 
 	setenv("SHIMBLAS_BACKEND", suite_built("tests/fake_one.so"), 1);
 	device.status = failure->status;
-	before = oracle_copy(&call);
+	before = distance_copy(&call);
 	sb_route_set_mode(SB_MODE_GPU);
 	sb_gemm(&forward);
 	SUITE_EXPECT(device.calls == 1 && seen->calls == 1);
@@ -295,14 +295,14 @@ static void sizes_of_a_foreign_width_mean_nothing(void)
 
 static void call_inside(void)
 {
-	struct sb_call call = oracle_random(30);
-	float *before = oracle_copy(&call);
+	struct sb_call call = distance_random(30);
+	float *before = distance_copy(&call);
 
 	sb_route_set_mode(SB_MODE_GPU);
 	device.nested = true;
 	gemm_f77(&sgemm, &call);
 	SUITE_EXPECT(device.calls == 1 && device.was_nested);
-	SUITE_EXPECT(oracle_distance(&call, before) <= 1);
+	SUITE_EXPECT(distance_of(&call, before) <= 1);
 	SUITE_EXPECT(last_is(SB_GPU, SB_REASON_FORCED));
 }
 
@@ -313,7 +313,7 @@ static void a_call_inside_a_call_is_the_backends(void)
 
 static void *cancel_me(void *context)
 {
-	struct sb_call call = oracle_random(10);
+	struct sb_call call = distance_random(10);
 	sigset_t set, after;
 	int state;
 
@@ -333,7 +333,7 @@ static void *cancel_me(void *context)
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
 	SUITE_EXPECT(sigismember(&after, SIGUSR2) && !sigismember(&after, SIGPIPE));
 	SUITE_EXPECT(!dlerror());
-	oracle_close(&call);
+	distance_close(&call);
 	return NULL;
 }
 
@@ -377,7 +377,7 @@ static void a_small_call_goes_straight_to_the_backend(void)
 
 static void tell(void)
 {
-	struct sb_call call = oracle_random(5);
+	struct sb_call call = distance_random(5);
 
 	setenv("SHIMBLAS_VERBOSE", "1", 1);
 	setenv("SHIMBLAS_MODE", "gpu", 1);
@@ -389,7 +389,7 @@ static void tell(void)
 	free((void *)call.a);
 	free((void *)call.b);
 	free(call.c);
-	oracle_open(&call);
+	distance_open(&call);
 	gemm_f77(&sgemm, &call);
 	call.alpha = 0;
 	gemm_f77(&sgemm, &call);
@@ -414,7 +414,7 @@ static char report[512];
 
 static void report_and_exit(void)
 {
-	struct sb_call call = oracle_random(5);
+	struct sb_call call = distance_random(5);
 
 	setenv("SHIMBLAS_REPORT", report, 1);
 	gemm_f77(&sgemm, &call);

@@ -3,25 +3,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "oracle.h"
+#include "distance.h"
 #include "reference.h"
 #include "suite.h"
 
 static void random_products_agree_with_openblas(void)
 {
 	for (int round = 0; round < 200; round++) {
-		struct sb_call call = oracle_random(40), by_openblas = call;
-		float *before = oracle_copy(&call), *theirs = oracle_copy(&call);
+		struct sb_call call = distance_random(40), by_openblas = call;
+		float *before = distance_copy(&call), *theirs = distance_copy(&call);
 
-		oracle_openblas(&call, theirs);
+		distance_openblas(&call, theirs);
 		sb_reference(&call);
 		by_openblas.c = theirs;
-		CU_ASSERT(oracle_distance(&by_openblas, before) <= 1);
+		CU_ASSERT(distance_of(&by_openblas, before) <= 1);
 		/* In double precision and rounded once: half an ulp. */
-		CU_ASSERT(oracle_distance(&call, before) <= 0.6);
+		CU_ASSERT(distance_of(&call, before) <= 0.6);
 		free(theirs);
 		free(before);
-		oracle_close(&call);
+		distance_close(&call);
 	}
 }
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a call costs over the backend's own function: 100,000 calls of each a round, in turns of
+ * 1,000, and the median turn of either side. The smallest difference of several rounds counts: the
+ * rest is the machine's other work. Prints nanoseconds a call; exits 1 above the bound. Arguments:
+ * the bound in nanoseconds, the backend's file.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "blas_names.h"
+
+enum { TURNS = 100, CALLS = 1000, ROUNDS = 7 };
+
+typedef void gemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+		  const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
+
+static float a[1024], b[1024], c[1024];
+
+static double turn(gemm *call, int m, int n, int k)
+{
+	struct timespec before, after;
+
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	for (int i = 0; i < CALLS; i++)
+		call(COLUMN_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, a, m, b, k, 0, c, m);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	return ((double)(after.tv_sec - before.tv_sec) * 1e9 +
+		(double)(after.tv_nsec - before.tv_nsec)) /
+	       CALLS;
+}
+
+static int ascending(const void *left, const void *right)
+{
+	double x = *(const double *)left, y = *(const double *)right;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+	qsort(values, TURNS, sizeof *values, ascending);
+	return values[TURNS / 2];
+}
+
+/* The least that the shim's median lies above the backend's, over all rounds. */
+static double cost(gemm *shim, gemm *backend, int m, int n, int k)
+{
+	double least = 1e9;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		double with[TURNS], without[TURNS], over;
+
+		for (int i = 0; i < TURNS; i++) {
+			without[i] = turn(backend, m, n, k);
+			with[i] = turn(shim, m, n, k);
+		}
+		over = median(with) - median(without);
+		printf("%dx%dx%d: %.1f ns over %.1f\n", m, n, k, over, median(without));
+		least = over < least ? over : least;
+	}
+	return least;
+}
+
+int main(int argc, char **argv)
+{
+	void *library = argc == 3 ? dlopen(argv[2], RTLD_NOW) : NULL;
+	gemm *backend, *shim;
+	double square, flat;
+
+	if (!library)
+		return 2;
+	*(void **)&backend = dlsym(library, "cblas_sgemm");
+	*(void **)&shim = dlsym(RTLD_DEFAULT, "cblas_sgemm");
+	if (!backend || shim == backend) {
+		puts("nothing stands before the backend");
+		return 2;
+	}
+	square = cost(shim, backend, 4, 4, 4);
+	flat = cost(shim, backend, 20, 2, 2);
+	printf("least: 4x4x4 %.1f ns, 20x2x2 %.1f ns\n", square, flat);
+	return square > atof(argv[1]) || flat > atof(argv[1]);
+}
