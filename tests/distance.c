@@ -13,7 +13,7 @@ typedef void cblas_function(int layout, int trans_a, int trans_b, int m, int n, 
 			    const float *a, int lda, const float *b, int ldb, float beta, float *c,
 			    int ldc);
 
-void openblas_product(const struct sb_call *call, float *c)
+void distance_openblas(const struct sb_call *call, float *c)
 {
 	static cblas_function *gemm;
 	void *library;

@@ -11,7 +11,7 @@ enum { ROW = 101, COLUMN = 102, NOTRANS = 111, TRANS = 112, CONJTRANS = 113 };
  * By OpenBLAS, opened apart, since the linker would take the library's own entry for cblas_sgemm: C
  * is given apart too, with the call's leading dimension.
  */
-void openblas_product(const struct sb_call *call, float *c);
+void distance_openblas(const struct sb_call *call, float *c);
 
 /*
  * The largest distance of C from the product, element by element, in units of k * eps * (|alpha|

@@ -13,7 +13,7 @@ static void random_products_agree_with_openblas(void)
 		struct sb_call call = distance_random(40), by_openblas = call;
 		float *before = distance_copy(&call), *theirs = distance_copy(&call);
 
-		openblas_product(&call, theirs);
+		distance_openblas(&call, theirs);
 		sb_reference(&call);
 		by_openblas.c = theirs;
 		CU_ASSERT(distance_of(&by_openblas, before) <= 1);
