@@ -339,7 +339,7 @@ static void tensor_maps_are_checked(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	static const struct suite_case cases[] = {
 		{"any strides give the bits of the one-sum rule",
 		 any_strides_give_the_bits_of_the_one_sum_rule},
 		{"the caller's floating-point environment has no say",
@@ -349,8 +349,7 @@ int main(void)
 		{"the kernels' contract is watched", kernel_contract_is_watched},
 		{"launches are refused as a device would", launches_are_refused_as_a_device_would},
 		{"tensor maps are checked", tensor_maps_are_checked},
-		CU_TEST_INFO_NULL,
 	};
 
-	return run_suite("stand_in_kernels", tests);
+	return SUITE("stand_in_kernels", cases);
 }
