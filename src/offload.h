@@ -18,6 +18,10 @@ typedef void sb_finish(void *context, const struct sb_call *block);
  * `finish` for each remaining block. Anything else: C is untouched and the CPU must answer. Nothing
  * but C's m x n elements is ever written. Fills in decision->kernel.
  *
+ * Operands may lie in pageable, pinned or managed memory or on the device, in any mixture. A device
+ * that is lost with the program's own operands on it leaves nobody who could answer; then, too, a
+ * status other than SB_OK is returned.
+ *
  * To be called between sb_process_enter() and sb_process_leave().
  */
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,

@@ -5,9 +5,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "device.h"
+#include "driver.h"
 #include "element.h"
+#include "model.h"
 #include "process.h"
 #include "settings.h"
+#include "situation.h"
+#include "start.h"
+#include "threads.h"
 
 /*
  * mnk below which no GPU has ever been worth its launches: 128^3 takes OpenBLAS on one core some
@@ -59,6 +65,13 @@ struct sb_decision sb_route_to_cpu(struct sb_decision decision, enum sb_reason r
 	return decision;
 }
 
+struct sb_decision sb_route_to_gpu(struct sb_decision decision, enum sb_reason reason)
+{
+	decision.side = SB_GPU;
+	decision.reason = reason;
+	return decision;
+}
+
 struct sb_decision sb_route_after(struct sb_decision decision, enum sb_status status)
 {
 	static const enum sb_reason reasons[] = {
@@ -77,6 +90,97 @@ static bool aligned(const struct sb_call *call)
 	return bits % sb_element(call->type)->bytes == 0;
 }
 
+/* Every FP32 unit of every multiprocessor, a multiply and an add a cycle. */
+static double peak_of(const struct sb_device *device)
+{
+	return 128.0 * 2 * device->multiprocessors * 1e3 * device->clock_khz;
+}
+
+static struct sb_situation situation_now(const struct sb_call *call)
+{
+	struct sb_situation situation = {.threads = sb_threads_backend()};
+	struct sb_device *device;
+
+	situation.health = sb_device_health(&situation.unusable);
+	device = sb_device();
+	if (!device)
+		return situation;
+	situation.gpu_peak = peak_of(device);
+	situation.places[0] = sb_device_place(device, call->a, sb_call_bytes_a(call));
+	situation.places[1] = sb_device_place(device, call->b, sb_call_bytes_b(call));
+	situation.places[2] = sb_device_place(device, call->c, sb_call_bytes_c(call));
+	if (!sb_settings()->reproducible)
+		situation.queue = sb_device_queue(device);
+	return situation;
+}
+
+struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situation situation,
+				  struct sb_decision decision)
+{
+	const struct sb_profile *profile = sb_profile();
+	double alone;
+
+	decision.cpu_seconds = sb_model_cpu(profile, &situation, call);
+	decision.gpu_seconds = sb_model_gpu(profile, &situation, call);
+	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
+		return sb_route_to_cpu(decision, situation.unusable);
+	for (int i = 0; i < 3; i++)
+		if (situation.places[i] == SB_PLACE_DEVICE)
+			return sb_route_to_gpu(decision, SB_REASON_FORCED);
+	if (decision.gpu_seconds < decision.cpu_seconds)
+		return situation.health == SB_HEALTH_READY
+			       ? sb_route_to_gpu(decision, SB_REASON_FASTER)
+			       : sb_route_to_cpu(decision, SB_REASON_STARTING);
+	situation.queue = 0;
+	alone = sb_model_gpu(profile, &situation, call);
+	return sb_route_to_cpu(decision,
+			       alone < decision.cpu_seconds ? SB_REASON_BUSY : SB_REASON_FASTER);
+}
+
+static struct sb_decision force_gpu(struct sb_decision decision)
+{
+	enum sb_health health;
+	enum sb_reason why;
+
+	sb_start_buy();
+	health = sb_start_wait(SB_START_PATIENCE);
+	(void)sb_device_health(&why);
+	return health == SB_HEALTH_READY ? sb_route_to_gpu(decision, decision.reason)
+					 : sb_route_to_cpu(decision, why);
+}
+
+/*
+ * A start that the GPU would have made up for is bought; a call that gains more than the start
+ * costs waits for it, though never longer than the CPU would take.
+ */
+static void consider_start(const struct sb_decision *decision, enum sb_health health)
+{
+	double saving = decision->cpu_seconds - decision->gpu_seconds;
+
+	if (health == SB_HEALTH_UNBORN) {
+		/* Where the program has started CUDA itself its price is next to nothing. */
+		if (sb_settings()->reproducible || sb_driver_current_device() >= 0)
+			sb_start_buy();
+		else
+			sb_start_missed(saving);
+	}
+	if (sb_settings()->reproducible)
+		sb_start_wait(SB_START_PATIENCE);
+	else if (saving >= SB_START_PRICE)
+		sb_start_wait(saving);
+}
+
+static struct sb_decision compare_sides(const struct sb_call *call, struct sb_decision decision)
+{
+	struct sb_situation situation = situation_now(call);
+	struct sb_decision judged = sb_route_judge(call, situation, decision);
+
+	if (judged.reason != SB_REASON_STARTING)
+		return judged;
+	consider_start(&judged, situation.health);
+	return sb_route_judge(call, situation_now(call), decision);
+}
+
 static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call)
 {
 	struct sb_decision decision = {.side = SB_CPU, .reason = SB_REASON_SMALL};
@@ -93,12 +197,11 @@ static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *
 		return sb_route_to_cpu(decision, SB_REASON_MISALIGNED);
 	if (sb_process_nested())
 		return sb_route_to_cpu(decision, SB_REASON_NESTED);
-	if (sb_process_forked_live())
-		return sb_route_to_cpu(decision, SB_REASON_FORKED);
-	decision.side = SB_GPU;
-	decision.reason = mode == SB_MODE_AUTO ? SB_REASON_FASTER : SB_REASON_FORCED;
 	decision.compare = mode == SB_MODE_CHECK;
-	return decision;
+	if (mode == SB_MODE_AUTO)
+		return compare_sides(call, decision);
+	decision.reason = SB_REASON_FORCED;
+	return force_gpu(decision);
 }
 
 struct sb_decision sb_route(const struct sb_call *call)

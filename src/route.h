@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "call.h"
+#include "situation.h"
 #include "status.h"
 
 struct sb_decision {
@@ -23,6 +24,15 @@ struct sb_decision {
  */
 struct sb_decision sb_route(const struct sb_call *call);
 
+/*
+ * The judge itself: a pure function of the call, the situation and the profile. `decision` carries
+ * what has been decided before (compare).
+ */
+struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situation situation,
+				  struct sb_decision decision);
+
+/* The same decision with the GPU answering, for this reason. */
+struct sb_decision sb_route_to_gpu(struct sb_decision decision, enum sb_reason reason);
 /* The same decision with the CPU answering, for this reason or for what went wrong. */
 struct sb_decision sb_route_to_cpu(struct sb_decision decision, enum sb_reason reason);
 struct sb_decision sb_route_after(struct sb_decision decision, enum sb_status status);

@@ -54,6 +54,7 @@ static bool number(const char *text, bool suffixed, uint64_t *value)
 {
 	static const char suffixes[] = "KMGT";
 	const char *suffix;
+	char letter;
 	char *end;
 	unsigned long long parsed;
 	int shift = 0;
@@ -64,7 +65,9 @@ static bool number(const char *text, bool suffixed, uint64_t *value)
 	parsed = strtoull(text, &end, 10);
 	if (errno)
 		return false;
-	if (suffixed && *end && (suffix = strchr(suffixes, *end & ~0x20)) != NULL) {
+	letter = (char)(*end & ~0x20);
+	/* A space becomes the end of the string, which strchr finds too. */
+	if (suffixed && letter && (suffix = strchr(suffixes, letter)) != NULL) {
 		shift = 10 * (int)(suffix - suffixes + 1);
 		end++;
 	}

@@ -90,7 +90,8 @@ static inline void add(struct block *block, int64_t m, int64_t n, int64_t k, dou
 		&block->totals.tally[outcome->side][outcome->reason][sb_stats_bucket(work)];
 
 	raise_count(&tally->calls);
-	if (work > 0) {
+	/* Two negative sizes make a positive product. */
+	if (work > 0 && m > 0 && n > 0) {
 		raise_sum(&tally->flops, 2 * work);
 		raise_sum(&tally->bytes,
 			  (double)element * ((double)m * (double)k + (double)n * (double)(k + m)));
@@ -152,8 +153,9 @@ static void read_raw(struct sb_totals *totals)
 
 void sb_stats_read(struct sb_totals *totals)
 {
-	read_raw(totals);
+	/* Read inside: what a later reset takes off must not be more than what was read. */
 	pthread_mutex_lock(&baseline_lock);
+	read_raw(totals);
 	add_totals(totals, &baseline, -1);
 	pthread_mutex_unlock(&baseline_lock);
 }

@@ -32,41 +32,56 @@ static bool write_all(int fd, const char *text, size_t length)
 	return true;
 }
 
-/* A reader that went away must cost the program a line, not its life. */
+/* The signals that a write can raise. */
+static void set_of_write(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGPIPE); /* the reader went away */
+	sigaddset(set, SIGXFSZ); /* past the program's file size limit */
+	sigaddset(set, SIGTTOU); /* a background process on a terminal that minds */
+}
+
+/* What cannot be written must cost the program a line, not its life. */
 static bool write_quietly(int fd, const char *text, size_t length)
 {
 	const struct timespec now = {0, 0};
-	sigset_t pipe_only, before, pending;
+	sigset_t ours, before, pending;
 	bool done;
 
-	sigemptyset(&pipe_only);
-	sigaddset(&pipe_only, SIGPIPE);
-	if (pthread_sigmask(SIG_BLOCK, &pipe_only, &before))
+	set_of_write(&ours);
+	if (pthread_sigmask(SIG_BLOCK, &ours, &before))
 		return false;
 	sigpending(&pending);
 	done = write_all(fd, text, length);
-	if (!done && errno == EPIPE && !sigismember(&pending, SIGPIPE))
-		sigtimedwait(&pipe_only, NULL, &now);
+	/* What the write left behind is taken away; what was pending before belongs to others. */
+	if (!done && (errno == EPIPE || errno == EFBIG)) {
+		int raised = errno == EPIPE ? SIGPIPE : SIGXFSZ;
+
+		sigemptyset(&ours);
+		sigaddset(&ours, raised);
+		if (!sigismember(&pending, raised))
+			sigtimedwait(&ours, NULL, &now);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return done;
 }
 
-/* Expands %p, %h and %%; false if the result does not fit. */
+/* Expands %p, %h and %%, nothing else; false if the result does not fit. */
 static bool expand(const char *path, char *to, size_t room)
 {
 	size_t used = 0;
 
 	while (*path) {
 		char word[256] = {path[0], '\0'};
+		bool taken = path[0] == '%';
 
-		if (path[0] == '%' && path[1]) {
-			if (path[1] == 'p')
-				snprintf(word, sizeof word, "%ld", (long)getpid());
-			else if (path[1] == 'h' && gethostname(word, sizeof word - 1))
-				return false;
-			path++;
-		}
-		path++;
+		if (taken && path[1] == 'p')
+			snprintf(word, sizeof word, "%ld", (long)getpid());
+		else if (taken && path[1] == 'h')
+			taken = gethostname(word, sizeof word - 1) == 0;
+		else
+			taken = taken && path[1] == '%';
+		path += taken ? 2 : 1;
 		if (used + strlen(word) >= room)
 			return false;
 		memcpy(to + used, word, strlen(word) + 1);
@@ -86,7 +101,9 @@ bool sb_trace_append(const char *path, const char *text, size_t length)
 		done = write_quietly(STDERR_FILENO, text, length);
 	} else if (expand(path, expanded, sizeof expanded)) {
 		fd = open(expanded,
-			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0666);
+			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY |
+				  O_NONBLOCK,
+			  0666);
 		if (fd >= 0) {
 			done = write_quietly(fd, text, length);
 			close(fd);

@@ -2,8 +2,9 @@
 /*
  * Floor 1: the only writer. Every line the library prints goes through here, to standard error or
  * to SHIMBLAS_LOGFILE, in one write(2), so that lines of threads and processes do not mix. stdout
- * is never written. A file is opened for each line (O_APPEND|O_CLOEXEC|O_NOFOLLOW), so that nothing
- * is held open in the program; whatever fails is silently given up. errno, signals and locale are
+ * is never written. A file is opened for each line (O_APPEND|O_CLOEXEC|O_NOFOLLOW|O_NONBLOCK), so
+ * that nothing is held open in the program and a pipe that nobody reads does not hold it up;
+ * whatever fails is silently given up. errno, signals and locale are
  * left as found. Formats may not use %f, %g or %e: their decimal point belongs to the program's
  * locale; sb_trace_fixed() writes decimals.
  */

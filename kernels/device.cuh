@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Everything a kernel does that is not plain C++: which thread it is, barriers, loads and stores,
+ * the three rounded operations, bulk copies. Each is a small inline function that compiles to the
+ * bare instruction for a device; compiled by a host compiler the same names come from
+ * exact_device.h, where they check, count and switch fibers.
+ *
+ * A block's shared memory is one struct; its arrays are accessed by (array, row, column) so that
+ * the extents travel with the access.
+ */
+#ifndef SB_DEVICE_CUH
+#define SB_DEVICE_CUH
+
+#include "args.h"
+
+struct alignas(16) sb_float4 {
+	float x[4];
+};
+
+#ifndef __CUDACC__
+#include "exact_device.h"
+#else
+
+#define SB_DEVICE __device__ __forceinline__
+#define SB_UNROLL _Pragma("unroll")
+#define SB_GLOBAL(threads, name, args_type)                                                        \
+	extern "C" __global__ void __launch_bounds__(threads, 1)                                   \
+	        name(const __grid_constant__ args_type args)
+
+SB_DEVICE int sb_thread()
+{
+	return (int)threadIdx.x;
+}
+
+SB_DEVICE unsigned sb_block()
+{
+	return blockIdx.x;
+}
+
+SB_DEVICE void sb_barrier()
+{
+	__syncthreads();
+}
+
+SB_DEVICE void sb_warp_barrier()
+{
+	__syncwarp();
+}
+
+/* Lets the other warps go ahead for about so long. */
+SB_DEVICE void sb_pause(unsigned nanoseconds)
+{
+	__nanosleep(nanoseconds);
+}
+
+/* The block's shared memory as a T: static, or the launch's dynamic memory if dynamic > 0. */
+template <typename T, int dynamic> SB_DEVICE T &sb_shared()
+{
+	if constexpr (dynamic > 0) {
+		extern __shared__ __align__(1024) unsigned char sb_dynamic[];
+		static_assert(sizeof(T) <= dynamic, "the table's dynamic bytes are too few");
+		return *reinterpret_cast<T *>(sb_dynamic);
+	} else {
+		__shared__ T place;
+		return place;
+	}
+}
+
+SB_DEVICE float sb_fma(float a, float b, float c)
+{
+	return __fmaf_rn(a, b, c);
+}
+
+SB_DEVICE float sb_mul(float a, float b)
+{
+	return __fmul_rn(a, b);
+}
+
+SB_DEVICE float sb_add(float a, float b)
+{
+	return __fadd_rn(a, b);
+}
+
+SB_DEVICE float sb_load(const float *p)
+{
+	return *p;
+}
+
+SB_DEVICE void sb_store(float *p, float value)
+{
+	*p = value;
+}
+
+/* Four floats; p is aligned to 16 bytes. */
+SB_DEVICE sb_float4 sb_load4(const float *p)
+{
+	float4 v = *reinterpret_cast<const float4 *>(p);
+
+	return {{v.x, v.y, v.z, v.w}};
+}
+
+SB_DEVICE void sb_store4(float *p, const sb_float4 &value)
+{
+	*reinterpret_cast<float4 *>(p) =
+	        make_float4(value.x[0], value.x[1], value.x[2], value.x[3]);
+}
+
+template <int rows, int columns>
+SB_DEVICE float sb_get(const float (&array)[rows][columns], int row, int column)
+{
+	return array[row][column];
+}
+
+template <int rows, int columns>
+SB_DEVICE void sb_put(float (&array)[rows][columns], int row, int column, float value)
+{
+	array[row][column] = value;
+}
+
+/* Four floats from a column that is a multiple of 4. */
+template <int rows, int columns>
+SB_DEVICE sb_float4 sb_get4(const float (&array)[rows][columns], int row, int column)
+{
+	float4 v = *reinterpret_cast<const float4 *>(&array[row][column]);
+
+	return {{v.x, v.y, v.z, v.w}};
+}
+
+template <int rows, int columns>
+SB_DEVICE void sb_put4(float (&array)[rows][columns], int row, int column, const sb_float4 &value)
+{
+	*reinterpret_cast<float4 *>(&array[row][column]) =
+	        make_float4(value.x[0], value.x[1], value.x[2], value.x[3]);
+}
+
+/* Bulk copies: sm_90 and later. */
+
+/* By one thread. A phase of the barrier ends with `arrivals` and the bytes they expect. */
+SB_DEVICE void sb_copy_barrier_init(uint64_t &barrier, unsigned arrivals)
+{
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(
+	                     (unsigned)__cvta_generic_to_shared(&barrier)),
+	             "r"(arrivals)
+	             : "memory");
+}
+
+/* After the inits, before the barrier that publishes them: visible to the copy engine. */
+SB_DEVICE void sb_copy_barrier_publish()
+{
+	asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* An arrival; the phase ends not before `bytes` more have been copied. */
+SB_DEVICE void sb_copy_barrier_expect(uint64_t &barrier, unsigned bytes)
+{
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+	                     (unsigned)__cvta_generic_to_shared(&barrier)),
+	             "r"(bytes)
+	             : "memory");
+}
+
+/* An arrival: what this thread has read so far may be overwritten once the phase has ended. */
+SB_DEVICE void sb_copy_barrier_arrive(uint64_t &barrier)
+{
+	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(
+	                     (unsigned)__cvta_generic_to_shared(&barrier))
+	             : "memory");
+}
+
+/* Waits until the phase of this parity has ended. What it copied may then be read. */
+SB_DEVICE void sb_copy_barrier_wait(uint64_t &barrier, unsigned parity)
+{
+	asm volatile("{\n\t"
+	             ".reg .pred done;\n"
+	             "again:\n\t"
+	             "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
+	             "@!done bra again;\n\t"
+	             "}" ::"r"((unsigned)__cvta_generic_to_shared(&barrier)),
+	             "r"(parity)
+	             : "memory");
+}
+
+/* Starts copying the map's box at (x, y) to `to`; x runs along the contiguous dimension. */
+template <int rows, int columns>
+SB_DEVICE void sb_copy_box(float (&to)[rows][columns], const sb_tensor_map &map, int x, int y,
+                           uint64_t &barrier)
+{
+	asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+	             "[%0], [%1, {%3, %4}], [%2];" ::"r"((unsigned)__cvta_generic_to_shared(&to)),
+	             "l"(&map), "r"((unsigned)__cvta_generic_to_shared(&barrier)), "r"(x), "r"(y)
+	             : "memory");
+}
+
+#endif
+#endif

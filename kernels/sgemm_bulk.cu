@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Canonical panels by bulk tensor copies: one thread asks for whole tiles, the copy engine brings
+ * them into `stages` buffers, and nearly every instruction left to the threads is an FMA or feeds
+ * one. Fragments are double-buffered in registers: those of the next k are read while this k is
+ * multiplied.
+ *
+ * There is no block barrier in the loop. A warp says that it has read the last of a buffer and goes
+ * on; the asking thread waits for that only half a step later, so the warps may drift apart and one
+ * flushes its sums while another multiplies.
+ *
+ * With more than 96 elements a thread there is no room in the registers for chains and totals both:
+ * the totals then live in shared memory, where each thread adds to its own once a slab.
+ */
+#include "quads.cuh"
+
+template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struct sb_bulk {
+	static constexpr bool totals_shared = TM * TN > 96;
+	static constexpr int fours = TM * TN / 4;
+	/* A warp's threads lie 8 along m and 4 along n, its fours that far apart. */
+	static constexpr int lanes_m = 8, lanes_n = 4;
+	static constexpr int warps_m = BM / (lanes_m * TM), warps_n = BN / (lanes_n * TN);
+	static_assert(threads == 32 * warps_m * warps_n, "the warps cover the tile");
+	static_assert(SB_SLAB % BK == 0 && TM % 4 == 0 && TN % 4 == 0, "");
+	/*
+	 * The upper half of the warps starts this many nanoseconds late, so that the two warps of a
+	 * scheduler flush at different times. One of the late threads asks for the tiles.
+	 */
+	static constexpr int skew = SB_SKEW, asking = threads - 32;
+	/* Code for more steps of k than this does not stay in the instruction cache. */
+	static constexpr int unroll = SB_U;
+	static_assert(BK % unroll == 0 && unroll % 2 == 0, "");
+	static constexpr unsigned stage_bytes = (BM + BN) * BK * 4;
+
+	struct shared {
+		alignas(128) float a[stages][BK][BM];
+		alignas(128) float b[stages][BK][BN];
+		alignas(16) float totals[totals_shared ? fours : 1][totals_shared ? threads * 4 : 4];
+		uint64_t full[stages], empty[stages];
+	};
+
+	struct fragment {
+		float a[TM], b[TN];
+	};
+
+	SB_DEVICE static int i_of(int r)
+	{
+		int lane = sb_thread() % 32, warp = sb_thread() / 32;
+
+		return warp % warps_m * (lanes_m * TM) + lane % lanes_m * 4 + r / 4 * (lanes_m * 4) + r % 4;
+	}
+
+	SB_DEVICE static int j_of(int c)
+	{
+		int lane = sb_thread() % 32, warp = sb_thread() / 32;
+
+		return warp / warps_m * (lanes_n * TN) + lane / lanes_m * 4 + c / 4 * (lanes_n * 4) + c % 4;
+	}
+
+	SB_DEVICE static void read(fragment &to, const shared &tiles, int stage, int k)
+	{
+		SB_UNROLL
+		for (int r = 0; r < TM; r += 4) {
+			sb_float4 four = sb_get4(tiles.a[stage], k, i_of(r));
+
+			SB_UNROLL
+			for (int e = 0; e < 4; e++)
+				to.a[r + e] = four.x[e];
+		}
+		SB_UNROLL
+		for (int c = 0; c < TN; c += 4) {
+			sb_float4 four = sb_get4(tiles.b[stage], k, j_of(c));
+
+			SB_UNROLL
+			for (int e = 0; e < 4; e++)
+				to.b[c + e] = four.x[e];
+		}
+	}
+
+	/* By one thread: the tile of k-step `step` into its buffer. */
+	SB_DEVICE static void fetch(const sb_gemm_args &args, shared &tiles, sb_corner corner, int step)
+	{
+		int stage = step % stages;
+
+		sb_copy_barrier_expect(tiles.full[stage], stage_bytes);
+		sb_copy_box(tiles.a[stage], args.map_a, corner.i, step * BK, tiles.full[stage]);
+		sb_copy_box(tiles.b[stage], args.map_b, corner.j, step * BK, tiles.full[stage]);
+	}
+
+	/* Adds this slab's chains to the totals and clears them. */
+	SB_DEVICE static void flush(shared &tiles, sb_sums<TM, TN> &sums)
+	{
+		if constexpr (totals_shared) {
+			SB_UNROLL
+			for (int f = 0; f < fours; f++) {
+				sb_float4 total = sb_get4(tiles.totals, f, sb_thread() * 4);
+
+				SB_UNROLL
+				for (int e = 0; e < 4; e++) {
+					float &chain = sums.chain[f / TN * 4 + e][f % TN];
+
+					total.x[e] = sb_add(total.x[e], chain);
+					chain = 0.0f;
+				}
+				sb_put4(tiles.totals, f, sb_thread() * 4, total);
+			}
+		} else {
+			sums.flush();
+		}
+	}
+
+	/* `unroll` steps of k from k0 on; leaves the fragment after them in now[0]. */
+	template <bool last>
+	SB_DEVICE static void group(shared &tiles, int step, int steps, int k0, fragment (&now)[2],
+	                            sb_sums<TM, TN> &sums)
+	{
+		int stage = step % stages, next = step + 1;
+
+		SB_UNROLL
+		for (int k = 0; k < unroll; k++) {
+			if (k + 1 < unroll || !last) {
+				read(now[(k + 1) % 2], tiles, stage, k0 + k + 1);
+			} else {
+				sb_warp_barrier();
+				if (sb_thread() % 32 == 0)
+					sb_copy_barrier_arrive(tiles.empty[stage]);
+				if (next < steps) {
+					sb_copy_barrier_wait(tiles.full[next % stages], next / stages % 2);
+					read(now[0], tiles, next % stages, 0);
+				}
+			}
+			sums.multiply(now[k % 2].a, now[k % 2].b);
+		}
+	}
+
+	/* One step of BK; now[0] holds its first fragment and then that of the next step. */
+	SB_DEVICE static void advance(const sb_gemm_args &args, shared &tiles, sb_corner corner,
+	                              int step, int steps, fragment (&now)[2], sb_sums<TM, TN> &sums)
+	{
+		/* The step whose buffer is asked for anew, once the slowest warp has had time to leave it. */
+		int done = step - 1;
+		int ask_at = sb_thread() == asking && done >= 0 && done + stages < steps ? SB_DUE : -1;
+
+		SB_ROLL
+		for (int k0 = 0; k0 < BK - unroll; k0 += unroll) {
+			if (k0 == ask_at) {
+				sb_copy_barrier_wait(tiles.empty[done % stages], done / stages % 2);
+				fetch(args, tiles, corner, done + stages);
+			}
+			group<false>(tiles, step, steps, k0, now, sums);
+		}
+		group<true>(tiles, step, steps, BK - unroll, now, sums);
+	}
+
+	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
+	{
+		sb_corner corner = sb_block_corner<BM, BN>(args);
+		int steps = (args.k + BK - 1) / BK;
+		sb_sums<TM, TN> sums;
+		fragment now[2];
+
+		if (sb_thread() == asking) {
+			SB_UNROLL
+			for (int s = 0; s < stages; s++) {
+				sb_copy_barrier_init(tiles.full[s], 1);
+				sb_copy_barrier_init(tiles.empty[s], threads / 32);
+			}
+			sb_copy_barrier_publish();
+			for (int s = 0; s < stages && s < steps; s++)
+				fetch(args, tiles, corner, s);
+		}
+		if constexpr (totals_shared) {
+			SB_UNROLL
+			for (int f = 0; f < fours; f++)
+				sb_put4(tiles.totals, f, sb_thread() * 4, {{0.0f, 0.0f, 0.0f, 0.0f}});
+		}
+		sb_barrier();
+		if (sb_thread() >= threads / 2)
+			sb_pause(skew);
+		sb_copy_barrier_wait(tiles.full[0], 0);
+		read(now[0], tiles, 0, 0);
+		for (int step = 0; step < steps;) {
+			int slab = step + SB_SLAB / BK < steps ? step + SB_SLAB / BK : steps;
+
+			for (; step < slab; step++)
+				advance(args, tiles, corner, step, steps, now, sums);
+			flush(tiles, sums);
+		}
+		finish(args, tiles, corner, sums);
+	}
+
+	SB_DEVICE static void finish(const sb_gemm_args &args, const shared &tiles, sb_corner corner,
+	                             const sb_sums<TM, TN> &sums)
+	{
+		bool wide = sb_wide_c(args);
+
+		SB_UNROLL
+		for (int f = 0; f < fours; f++) {
+			int r = f / TN * 4, c = f % TN;
+			float sum[4];
+
+			if constexpr (totals_shared) {
+				sb_float4 total = sb_get4(tiles.totals, f, sb_thread() * 4);
+
+				SB_UNROLL
+				for (int e = 0; e < 4; e++)
+					sum[e] = total.x[e];
+			} else {
+				SB_UNROLL
+				for (int e = 0; e < 4; e++)
+					sum[e] = sums.total[r + e][c];
+			}
+			sb_finish4(args, wide, corner.i + i_of(r), corner.j + j_of(c), sum);
+		}
+	}
+};
+
+#define SB_METHOD_bulk 0, SB_MAKE
+#include "instantiate.cuh"

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the kernels share: where a block's tile lies, how a thread's sums are kept, how a tile of an
+ * operand comes into shared memory element by element, and how a finished value is written.
+ */
+#ifndef SB_TILE_CUH
+#define SB_TILE_CUH
+
+#include "device.cuh"
+
+struct sb_corner {
+	int i, j;
+};
+
+/* The first row and column of C that the block owns. Neighbouring blocks lie along m. */
+template <int BM, int BN> SB_DEVICE sb_corner sb_block_corner(const sb_gemm_args &args)
+{
+	unsigned along_m = ((unsigned)args.m + BM - 1) / BM;
+
+	return {(int)(sb_block() % along_m) * BM, (int)(sb_block() / along_m) * BN};
+}
+
+/* One operand as a matrix of i (or j) by k, beyond whose edges everything is zero. */
+struct sb_operand {
+	const float *origin;
+	int64_t stride_i, stride_k;
+	int extent, depth;
+};
+
+SB_DEVICE sb_operand sb_operand_a(const sb_gemm_args &args)
+{
+	return {args.a, args.a_m, args.a_k, args.m, args.k};
+}
+
+SB_DEVICE sb_operand sb_operand_b(const sb_gemm_args &args)
+{
+	return {args.b, args.b_n, args.b_k, args.n, args.k};
+}
+
+SB_DEVICE const float *sb_at(const sb_operand &from, int i, int k)
+{
+	return from.origin + (i * from.stride_i + k * from.stride_k);
+}
+
+SB_DEVICE float sb_element(const sb_operand &from, int i, int k)
+{
+	return i < from.extent && k < from.depth ? sb_load(sb_at(from, i, k)) : 0.0f;
+}
+
+/* C(i, j) from its finished sum, if the element exists. */
+SB_DEVICE void sb_finish(const sb_gemm_args &args, int i, int j, float sum)
+{
+	if (i >= args.m || j >= args.n)
+		return;
+	float *c = args.c + (i + j * args.ldc);
+	float t = sb_mul(args.alpha, sum);
+	if (args.beta != 0.0f)
+		t = sb_add(t, sb_mul(args.beta, sb_load(c)));
+	sb_store(c, t);
+}
+
+/*
+ * A thread's TM x TN sums: the running chain of this slab and the total of the slabs before it. A
+ * chain that starts at +0 and a total that starts at +0 make a flush of nothing exact, so that the
+ * end may flush without asking.
+ */
+template <int TM, int TN> struct sb_sums {
+	float chain[TM][TN], total[TM][TN];
+
+	SB_DEVICE sb_sums()
+	{
+		SB_UNROLL
+		for (int r = 0; r < TM; r++) {
+			SB_UNROLL
+			for (int c = 0; c < TN; c++)
+				chain[r][c] = total[r][c] = 0.0f;
+		}
+	}
+
+	SB_DEVICE void flush()
+	{
+		SB_UNROLL
+		for (int r = 0; r < TM; r++) {
+			SB_UNROLL
+			for (int c = 0; c < TN; c++) {
+				total[r][c] = sb_add(total[r][c], chain[r][c]);
+				chain[r][c] = 0.0f;
+			}
+		}
+	}
+
+	/* After the step that ends at k. */
+	SB_DEVICE void step(int k)
+	{
+		if (k % SB_SLAB == 0)
+			flush();
+	}
+
+	SB_DEVICE void multiply(const float (&a)[TM], const float (&b)[TN])
+	{
+		SB_UNROLL
+		for (int r = 0; r < TM; r++) {
+			SB_UNROLL
+			for (int c = 0; c < TN; c++)
+				chain[r][c] = sb_fma(a[r], b[c], chain[r][c]);
+		}
+	}
+};
+
+/* Fills to[k][i], element by element, neighbouring threads along i. */
+template <int threads, int depth, int row>
+SB_DEVICE void sb_fill_along(float (&to)[depth][row], int width, const sb_operand &from, int i0,
+                             int k0)
+{
+	SB_UNROLL
+	for (int t = sb_thread(); t < width * depth; t += threads)
+		sb_put(to, t / width, t % width, sb_element(from, i0 + t % width, k0 + t / width));
+}
+
+/* The same with neighbouring threads along k. */
+template <int threads, int depth, int row>
+SB_DEVICE void sb_fill_across(float (&to)[depth][row], int width, const sb_operand &from, int i0,
+                              int k0)
+{
+	SB_UNROLL
+	for (int t = sb_thread(); t < width * depth; t += threads)
+		sb_put(to, t % depth, t / depth, sb_element(from, i0 + t / depth, k0 + t % depth));
+}
+
+/* Fills to[i][k], neighbouring threads along k. */
+template <int threads, int width, int row>
+SB_DEVICE void sb_fill_rows(float (&to)[width][row], int depth, const sb_operand &from, int i0,
+                            int k0)
+{
+	SB_UNROLL
+	for (int t = sb_thread(); t < width * depth; t += threads)
+		sb_put(to, t / depth, t % depth, sb_element(from, i0 + t / depth, k0 + t % depth));
+}
+
+/* Fills to[i][k], neighbouring threads along i. */
+template <int threads, int width, int row>
+SB_DEVICE void sb_fill_columns(float (&to)[width][row], int depth, const sb_operand &from, int i0,
+                               int k0)
+{
+	SB_UNROLL
+	for (int t = sb_thread(); t < width * depth; t += threads)
+		sb_put(to, t % width, t / width, sb_element(from, i0 + t % width, k0 + t / width));
+}
+
+#endif

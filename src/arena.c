@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "arena.h"
+
+#include "settings.h"
+
+#define GIB	  ((size_t)1 << 30)
+#define ALIGNMENT ((size_t)256)
+
+static struct {
+	sb_cu_deviceptr base;
+	size_t bytes;
+	void *pinned;
+	size_t pinned_bytes;
+} arena;
+
+static size_t least_of(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A bound of 0 in the settings is no bound. */
+static size_t bounded(size_t bytes, uint64_t bound)
+{
+	return bound && bound < bytes ? (size_t)bound : bytes;
+}
+
+size_t sb_arena_keep(const struct sb_device *device)
+{
+	return bounded(least_of(2 * GIB, device->memory / 16), sb_settings()->device_memory);
+}
+
+size_t sb_arena_bound(struct sb_device *device)
+{
+	size_t free_bytes = 0, total = 0, reserve;
+
+	if (sb_device_check(device, device->cu->memory_info(&free_bytes, &total),
+			    "asking for free memory") != SB_OK)
+		return 0;
+	reserve = least_of(free_bytes, total) / 16;
+	return bounded(free_bytes - reserve + arena.bytes, sb_settings()->device_memory);
+}
+
+static enum sb_status drop(struct sb_device *device)
+{
+	enum sb_status status = SB_OK;
+
+	if (arena.base)
+		status = sb_device_check(device, device->cu->memory_free(arena.base),
+					 "freeing device memory");
+	arena.base = 0;
+	arena.bytes = 0;
+	return status;
+}
+
+enum sb_status sb_arena_take(struct sb_device *device, size_t bytes, sb_cu_deviceptr *base)
+{
+	enum sb_status status;
+
+	bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	if (bounded(bytes, sb_settings()->device_memory) < bytes)
+		return SB_NO_MEMORY;
+	if (bytes > arena.bytes) {
+		status = drop(device);
+		if (status != SB_OK)
+			return status;
+		status = sb_device_check(device, device->cu->memory_alloc(&arena.base, bytes),
+					 "allocating device memory");
+		if (status != SB_OK) {
+			arena.base = 0;
+			return status;
+		}
+		arena.bytes = bytes;
+	}
+	*base = arena.base;
+	return SB_OK;
+}
+
+void sb_arena_give(struct sb_device *device)
+{
+	if (arena.bytes > sb_arena_keep(device))
+		(void)drop(device);
+}
+
+enum sb_status sb_arena_pinned(struct sb_device *device, size_t least, size_t most, void **base,
+			       size_t *bytes)
+{
+	enum sb_status status = arena.pinned ? SB_OK : SB_NO_MEMORY;
+	size_t wanted = bounded(most, sb_settings()->pinned_memory);
+
+	for (; status == SB_NO_MEMORY && wanted >= least; wanted /= 2) {
+		status = sb_device_check(
+			device,
+			device->cu->host_alloc(&arena.pinned, wanted, SB_CU_HOST_ALLOC_PORTABLE),
+			"allocating pinned memory");
+		if (status == SB_OK)
+			arena.pinned_bytes = wanted;
+		else
+			arena.pinned = NULL;
+	}
+	*base = arena.pinned;
+	*bytes = arena.pinned_bytes;
+	return status;
+}
+
+size_t sb_arena_held(const struct sb_device *device)
+{
+	(void)device;
+	return arena.bytes;
+}

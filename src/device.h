@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 3: the CUDA device we work on, and how to come and go without being noticed.
+ *
+ * One device in a process: SHIMBLAS_DEVICE's, else the program's current one, else the one of the
+ * local MPI rank, else 0. Its primary context is retained and never released; at exit nothing is
+ * freed. Work on it happens between sb_device_enter() and sb_device_leave(), which leave the
+ * calling thread's context stack, stream-capture mode and errno as found, and under
+ * sb_device_take(). The streams are our own and non-blocking: the program's default stream never
+ * waits for us.
+ *
+ * start.h is what makes a device; nothing here starts CUDA by itself.
+ */
+#ifndef SB_DEVICE_H
+#define SB_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "driver.h"
+#include "status.h"
+
+enum sb_health {
+	SB_HEALTH_UNBORN,   /* CUDA not started by us */
+	SB_HEALTH_STARTING, /* a helper thread is starting it */
+	SB_HEALTH_READY,
+	SB_HEALTH_UNUSABLE, /* no driver, too old a driver, no device; or a forked child */
+	SB_HEALTH_LOST	    /* failed or stopped answering, or the process is ending */
+};
+
+enum sb_stream { SB_STREAM_UP, SB_STREAM_COMPUTE, SB_STREAM_DOWN, SB_STREAMS };
+
+#define SB_DEVICE_EVENTS 128 /* events a plan may name */
+
+struct sb_device {
+	const struct sb_driver *cu;
+	int ordinal;
+	sb_cu_device handle;
+	sb_cu_context context;
+	sb_cu_stream streams[SB_STREAMS];
+	sb_cu_event events[SB_DEVICE_EVENTS];
+	char name[96];
+	int arch; /* 10 major + minor of the compute capability */
+	int multiprocessors;
+	int clock_khz;
+	int shared_optin; /* most bytes of shared memory of a block, with the opt-in */
+	size_t memory;	  /* bytes on the card */
+};
+
+/* Which device the program is to be given; made on the calling thread, before CUDA is started. */
+struct sb_device_wish {
+	int handle;  /* the program's current device, or -1 */
+	int ordinal; /* asked for by SHIMBLAS_DEVICE, or -1 */
+	int rank;    /* of the local MPI rank; taken modulo the number of devices; or -1 */
+};
+struct sb_device_wish sb_device_wish(void);
+
+/*
+ * Makes the device. cu is an opened driver. Called once in a process, by start.c, which has
+ * announced SB_HEALTH_STARTING. SB_OK or SB_NO_DEVICE; on failure nothing is kept.
+ */
+enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish wish);
+
+/* The health now, and in *why the reason for which it cannot be used (if it cannot). Never waits.
+ */
+enum sb_health sb_device_health(enum sb_reason *why);
+/* Moves health from `from` to `to`; false if it was not `from`. `why` goes with unusable. */
+bool sb_device_turn(enum sb_health from, enum sb_health to, enum sb_reason why);
+
+/* The device if it is ready, else NULL. */
+struct sb_device *sb_device(void);
+
+/* One caller at a time: waits at most `seconds`; false if it is still taken then. */
+bool sb_device_take(struct sb_device *device, double seconds);
+void sb_device_give(struct sb_device *device);
+/* How many have it or wait for it. */
+int sb_device_queue(struct sb_device *device);
+
+/* What enter found on this thread, for leave to put back. */
+struct sb_visit {
+	int capture_mode;
+	int error_number;
+};
+enum sb_status sb_device_enter(struct sb_device *device, struct sb_visit *visit);
+void sb_device_leave(struct sb_device *device, const struct sb_visit *visit);
+
+/*
+ * What a driver call's result means to the caller: SB_OK, SB_NO_MEMORY, SB_DECLINE (this call
+ * failed, the context is whole) or SB_LOST, in which case the device is marked lost and one warning
+ * naming `what` is printed.
+ */
+enum sb_status sb_device_check(struct sb_device *device, sb_cu_result result, const char *what);
+/* The device is lost: never again in this process, one warning. Returns SB_LOST. */
+enum sb_status sb_device_lose(struct sb_device *device, const char *why);
+
+/*
+ * Waits until the event has happened, polling: SB_OK, or SB_LOST if that takes more than `seconds`
+ * or fails. There is no other wait for the GPU in the library.
+ */
+enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds);
+
+/* How long a wait may last when `prediction` seconds are expected: max(10 s, 20 predictions). */
+double sb_device_patience(double prediction);
+/* Tests shorten the 10 s. */
+extern double sb_device_least_patience;
+
+/* Where an operand lies. Managed memory counts as pageable: the CPU copies it. */
+enum sb_place { SB_PLACE_PAGEABLE, SB_PLACE_PINNED, SB_PLACE_DEVICE, SB_PLACE_ELSEWHERE };
+/*
+ * Classifies the bytes [pointer, pointer + bytes) by their ends. SB_PLACE_ELSEWHERE: on another
+ * device. Needs a ready device; if the driver cannot say, the answer is pageable.
+ */
+enum sb_place sb_device_place(struct sb_device *device, const void *pointer, size_t bytes);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "launch.h"
+
+#include <string.h>
+
+#include "images.h"
+
+#define DEFAULT_SHARED_LIMIT (48 << 10)
+#define MODULES_MAX	     64
+#define FUNCTIONS_MAX	     128
+
+enum module_state { MODULE_UNTRIED, MODULE_LOADED, MODULE_REFUSED };
+
+static struct {
+	enum module_state state;
+	sb_cu_module module;
+} modules[MODULES_MAX];
+
+static struct function {
+	const char *name; /* NULL: free */
+	sb_cu_function function;
+	bool raised; /* its limit of dynamic shared memory */
+} functions[FUNCTIONS_MAX];
+
+static enum sb_status load(struct sb_device *device, int row)
+{
+	enum sb_status status;
+
+	if (modules[row].state == MODULE_LOADED)
+		return SB_OK;
+	if (modules[row].state == MODULE_REFUSED)
+		return SB_DECLINE;
+	status = sb_device_check(
+		device, device->cu->module_load(&modules[row].module, sb_images_row(row)->data),
+		"loading an image");
+	if (status == SB_OK)
+		modules[row].state = MODULE_LOADED;
+	else if (status == SB_DECLINE)
+		modules[row].state = MODULE_REFUSED;
+	return status;
+}
+
+static enum sb_status look_in(struct sb_device *device, int row, struct function *entry)
+{
+	enum sb_status status = load(device, row);
+
+	if (status != SB_OK)
+		return status;
+	return sb_device_check(
+		device,
+		device->cu->module_function(&entry->function, modules[row].module, entry->name),
+		"looking for a kernel");
+}
+
+/* A source file may hold several methods: the image of the method's own name is tried first. */
+static enum sb_status look_everywhere(struct sb_device *device, const char *source,
+				      struct function *entry)
+{
+	enum sb_status status = SB_DECLINE;
+
+	for (int own = 1; own >= 0; own--)
+		for (int row = 0; row < sb_images_count() && row < MODULES_MAX; row++) {
+			if ((strcmp(sb_images_row(row)->source, source) == 0) != own)
+				continue;
+			status = look_in(device, row, entry);
+			if (status != SB_DECLINE)
+				return status;
+		}
+	return status;
+}
+
+static enum sb_status find(struct sb_device *device, const char *source, const char *name,
+			   struct function **found)
+{
+	enum sb_status status;
+	int i;
+
+	for (i = 0; i < FUNCTIONS_MAX && functions[i].name; i++)
+		if (strcmp(functions[i].name, name) == 0) {
+			*found = &functions[i];
+			return SB_OK;
+		}
+	if (i == FUNCTIONS_MAX)
+		return SB_DECLINE;
+	functions[i].name = name;
+	status = look_everywhere(device, source, &functions[i]);
+	if (status != SB_OK)
+		functions[i].name = NULL;
+	*found = &functions[i];
+	return status;
+}
+
+static enum sb_status find_gemm(struct sb_device *device, const struct sb_kernel *kernel,
+				struct function **found)
+{
+	enum sb_status status;
+
+	if (kernel->arch > device->arch || kernel->dynamic > device->shared_optin)
+		return SB_DECLINE;
+	status = find(device, kernel->source, kernel->name, found);
+	if (status != SB_OK || (*found)->raised || kernel->dynamic <= DEFAULT_SHARED_LIMIT)
+		return status;
+	status = sb_device_check(device,
+				 device->cu->function_set((*found)->function,
+							  SB_CU_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+							  kernel->dynamic),
+				 "raising a kernel's shared memory");
+	(*found)->raised = status == SB_OK;
+	return status;
+}
+
+enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel)
+{
+	struct function *found;
+	enum sb_status status = find_gemm(device, kernel, &found);
+
+	for (int across = 0; status == SB_OK && kernel->form == SB_FORM_PANELS && across <= 1;
+	     across++) {
+		const struct sb_pack_kernel *pack = sb_registry_pack(across);
+
+		status = find(device, pack->source, pack->name, &found);
+	}
+	return status;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+static enum sb_status make_map(struct sb_device *device, struct sb_tensor_map *map,
+			       const float *panel, int64_t extent, int64_t depth, int64_t stride,
+			       int box_i, int box_k)
+{
+	const uint64_t sizes[2] = {(uint64_t)(ceil_div(extent, box_i) * box_i),
+				   (uint64_t)(ceil_div(depth, box_k) * box_k)};
+	const uint64_t strides[1] = {(uint64_t)stride * sizeof *panel};
+	const uint32_t box[2] = {(uint32_t)box_i, (uint32_t)box_k};
+	const uint32_t element_strides[2] = {1, 1};
+
+	if (!device->cu->tensor_map)
+		return SB_DECLINE;
+	return sb_device_check(device,
+			       device->cu->tensor_map(map, SB_CU_TENSOR_FLOAT32, 2,
+						      (void *)(uintptr_t)panel, sizes, strides, box,
+						      element_strides, SB_CU_TENSOR_INTERLEAVE_NONE,
+						      SB_CU_TENSOR_SWIZZLE_NONE,
+						      SB_CU_TENSOR_L2_256B, SB_CU_TENSOR_FILL_ZERO),
+			       "making a tensor map");
+}
+
+static enum sb_status launch(struct sb_device *device, sb_cu_function function, int64_t blocks,
+			     int threads, int dynamic, enum sb_stream stream, void *args)
+{
+	void *parameters[] = {args};
+
+	if (blocks > INT32_MAX) /* the limit of a grid's first dimension */
+		return SB_DECLINE;
+	return sb_device_check(device,
+			       device->cu->launch(function, (unsigned)blocks, 1, 1,
+						  (unsigned)threads, 1, 1, (unsigned)dynamic,
+						  device->streams[stream], parameters, NULL),
+			       "a launch");
+}
+
+enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
+			      struct sb_gemm_args *args, enum sb_stream stream)
+{
+	struct function *found;
+	enum sb_status status = find_gemm(device, kernel, &found);
+
+	if (status == SB_OK && sb_registry_has_maps(kernel))
+		status = make_map(device, &args->map_a, args->a, args->m, args->k, args->a_k,
+				  kernel->bm, kernel->bk);
+	if (status == SB_OK && sb_registry_has_maps(kernel))
+		status = make_map(device, &args->map_b, args->b, args->n, args->k, args->b_k,
+				  kernel->bn, kernel->bk);
+	if (status != SB_OK)
+		return status;
+	return launch(device, found->function,
+		      ceil_div(args->m, kernel->bm) * ceil_div(args->n, kernel->bn),
+		      kernel->threads, kernel->dynamic, stream, args);
+}
+
+enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_args *args,
+			      enum sb_stream stream)
+{
+	const struct sb_pack_kernel *pack = sb_registry_pack(args->from_k == 1);
+	struct sb_pack_args copy = *args;
+	struct function *found;
+	enum sb_status status = find(device, pack->source, pack->name, &found);
+
+	if (status != SB_OK)
+		return status;
+	return launch(device, found->function,
+		      ceil_div(args->padded_extent, pack->bi) *
+			      ceil_div(args->padded_depth, pack->bk),
+		      pack->threads, 0, stream, &copy);
+}
+
+enum sb_status sb_launch_facts(struct sb_device *device, const struct sb_kernel *kernel,
+			       struct sb_kernel_facts *facts)
+{
+	const struct sb_driver *cu = device->cu;
+	struct function *found;
+	enum sb_status status = find_gemm(device, kernel, &found);
+	const struct {
+		int attribute, *value;
+	} wanted[] = {
+		{SB_CU_FUNC_NUM_REGS, &facts->registers},
+		{SB_CU_FUNC_SHARED_SIZE_BYTES, &facts->static_shared},
+		{SB_CU_FUNC_LOCAL_SIZE_BYTES, &facts->local},
+	};
+
+	for (size_t i = 0; status == SB_OK && i < sizeof wanted / sizeof *wanted; i++)
+		status = sb_device_check(
+			device,
+			cu->function_get(wanted[i].value, wanted[i].attribute, found->function),
+			"asking about a kernel");
+	if (status == SB_OK)
+		status = sb_device_check(device,
+					 cu->occupancy(&facts->blocks_per_multiprocessor,
+						       found->function, kernel->threads,
+						       (size_t)kernel->dynamic),
+					 "asking for a kernel's occupancy");
+	return status;
+}

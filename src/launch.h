@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 4: kernels on a device: images loaded at first use and kept, functions looked up once, the
+ * limit of dynamic shared memory raised where a row needs it, tensor maps made.
+ *
+ * Called by the one who has taken and entered the device. A launch is queued and not waited for.
+ */
+#ifndef SB_LAUNCH_H
+#define SB_LAUNCH_H
+
+#include "args.h"
+#include "device.h"
+#include "registry.h"
+
+/*
+ * Makes the kernel (and, for form PANELS, the pack kernels) ready, so that the launches of a plan
+ * cannot fail for want of an image. SB_DECLINE if no image serves this device.
+ */
+enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel);
+
+/*
+ * Launches a GEMM or a pack kernel. The maps of args are filled in here where the kernel reads
+ * them: over a as {round up m to BM, round up k to BK} with stride a_k, over b in the same way.
+ */
+enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
+			      struct sb_gemm_args *args, enum sb_stream stream);
+enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_args *args,
+			      enum sb_stream stream);
+
+/* What the driver says of a kernel; for `shimblas info --kernels`. */
+struct sb_kernel_facts {
+	int registers, static_shared, local, blocks_per_multiprocessor;
+};
+enum sb_status sb_launch_facts(struct sb_device *device, const struct sb_kernel *kernel,
+			       struct sb_kernel_facts *facts);
+
+#endif

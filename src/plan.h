@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 5: the plan of a call: an array of steps with their dependencies. Made by a pure function
+ * of the wish, so that tests can make thousands and check every one; carried out by offload.c.
+ *
+ * A and B are cut into panels over m and n, and C into the blocks that a panel of each makes. K is
+ * never cut: a GEMM kernel starts its total at zero, so a block's panels hold all of k, and under a
+ * memory bound the panels get narrower instead. Panels live in slots of the device region; one
+ * operand may stay (as many slots as panels, or as fit), the other pass by, once for each group of
+ * panels that stay. C blocks live in buffers until they are down. Where all fits, panels of A and B
+ * alternate, and every block is launched as soon as its pair is up.
+ *
+ * Streams run their own steps in order. A step waits for its `needs`, all of them earlier steps.
+ * Each step that another stream waits for records its `event`; an event number is recorded on one
+ * stream only, so that waiting for its latest record is never too early.
+ */
+#ifndef SB_PLAN_H
+#define SB_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device.h"
+#include "registry.h"
+
+struct sb_plan_wish {
+	int64_t m, n, k; /* > 0 */
+	bool trans_a, trans_b;
+	enum sb_place place_a, place_b, place_c;
+	const struct sb_kernel *kernel;
+	size_t device_bytes; /* the region may be no larger */
+};
+
+/* How an operand comes to where the kernel reads it. */
+enum sb_way {
+	SB_WAY_IN_PLACE, /* on the device already, read through its strides */
+	SB_WAY_LANDED,	 /* uploaded into its slot in the form in which it is read */
+	SB_WAY_RAW,	 /* uploaded into a raw buffer in pieces, packed from there into its slot */
+	SB_WAY_PACKED	 /* on the device already, packed from there into its slot */
+};
+
+enum { SB_OPERAND_A, SB_OPERAND_B, SB_OPERANDS };
+
+struct sb_plan_operand {
+	enum sb_way way;
+	bool k_slow;	/* in the caller's memory neighbours are neighbours in m or n, else in k */
+	int64_t extent; /* m or n */
+	int64_t panel;	/* rows (of A) or columns (of B) in a panel; the last may be shorter */
+	int panels, slots;
+	size_t base, slot_bytes;     /* of slot 0 in the region; from slot to slot */
+	int64_t stride_mn, stride_k; /* elements in a slot; 0 in place: the caller's */
+	int64_t padded, padded_k;    /* extents that the kernel reads */
+};
+
+enum sb_step_kind {
+	SB_STEP_CLEAR, /* zero a slot */
+	SB_STEP_UP,    /* caller -> slot or raw buffer */
+	SB_STEP_PACK,  /* raw buffer or caller -> slot */
+	SB_STEP_GEMM,  /* slots -> C buffer, or the caller's C on the device */
+	SB_STEP_DOWN   /* C buffer -> caller */
+};
+
+#define SB_STEP_NEEDS 4
+
+struct sb_step {
+	enum sb_step_kind kind;
+	enum sb_stream stream;
+	int needs[SB_STEP_NEEDS]; /* indices of earlier steps; -1: none */
+	int event;		  /* recorded after the step; -1: none */
+	int operand;		  /* of CLEAR, UP and PACK */
+	int64_t start, count;	  /* of CLEAR, UP, PACK: rows of op(A) or columns of op(B) */
+	int64_t into;		  /* PACK: where in the panel they begin */
+	int64_t padded;		  /* PACK: rows to write, the rest of them zeros */
+	int64_t i0, m, j0, n;	  /* of GEMM and DOWN: the block of C */
+	size_t a, b;		  /* GEMM: offsets of the panels' slots */
+	size_t from, to;	  /* UP, CLEAR: to; PACK: both; DOWN: from; GEMM: to */
+};
+
+struct sb_plan {
+	struct sb_plan_operand operands[SB_OPERANDS];
+	size_t device_bytes;
+	int stays;	   /* the operand that stays, where not both do */
+	int buffers;	   /* of C; 0: in place */
+	int64_t buffer_ld; /* their leading dimension */
+	size_t buffer_base, buffer_bytes;
+	size_t raw_base[2], raw_bytes; /* two raw buffers in all; bytes of each */
+	int64_t raw_pitch[SB_OPERANDS],
+		raw_lines[SB_OPERANDS]; /* elements; lines in a raw buffer */
+	struct sb_step *steps;
+	int count, room;
+};
+
+/*
+ * Fills the plan. SB_OK; SB_NO_MEMORY if device_bytes is too little for any plan with this kernel
+ * (one whose tile is smaller may still fit) or the host has no memory for the steps; SB_DECLINE if
+ * the kernel cannot do the call at all (a size beyond 31 bits that cannot be cut).
+ */
+enum sb_status sb_plan_make(struct sb_plan *plan, const struct sb_plan_wish *wish);
+void sb_plan_free(struct sb_plan *plan);
+
+/* One line of text for a step, as SHIMBLAS_VERBOSE=2 prints it. */
+void sb_plan_line(const struct sb_step *step, char *text, size_t size);
+
+#endif

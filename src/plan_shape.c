@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_shape.h"
+
+#include <string.h>
+
+#include "args.h"
+
+#define ELEMENT	    sizeof(float)
+#define ALIGNMENT   256
+#define PANEL_LEAST 1024 /* rows; narrower panels leave the device half empty */
+#define RAW_WANTED  ((size_t)16 << 20)
+#define RAW_LEAST   32 /* lines: a pack kernel's block */
+
+/* Widths tried when not everything fits, widest first. */
+static const int64_t widths[] = {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 1};
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+static int64_t round_up(int64_t a, int64_t to)
+{
+	return ceil_div(a, to) * to;
+}
+
+/* Sizes here are bounded by 2^31 an extent, so that their products fit 64 bits. */
+static size_t bytes_of(int64_t lines, int64_t pitch)
+{
+	return (size_t)round_up(lines * pitch * (int64_t)ELEMENT, ALIGNMENT);
+}
+
+static enum sb_way way_of(enum sb_place place, bool k_slow, enum sb_form form)
+{
+	bool on_device = place == SB_PLACE_DEVICE;
+
+	if (form == SB_FORM_ANY)
+		return on_device ? SB_WAY_IN_PLACE : SB_WAY_LANDED;
+	if (on_device)
+		return SB_WAY_PACKED;
+	return k_slow ? SB_WAY_LANDED : SB_WAY_RAW;
+}
+
+static void set_operand(struct sb_plan_operand *o, int64_t extent, bool k_slow, enum sb_place place,
+			enum sb_form form)
+{
+	o->extent = extent;
+	o->k_slow = k_slow;
+	o->way = way_of(place, k_slow, form);
+}
+
+/* The slot of a panel of `panel` rows: its layout and its size. */
+static void set_panel(struct sb_plan_operand *o, int64_t panel, int slots, int tile, int64_t k,
+		      const struct sb_kernel *kernel)
+{
+	bool panels_form = kernel->form == SB_FORM_PANELS;
+
+	o->panel = least_of(panel, o->extent);
+	o->panels = (int)least_of(ceil_div(o->extent, o->panel), INT32_MAX);
+	o->padded = panels_form ? round_up(o->panel, tile) : o->panel;
+	o->padded_k = panels_form ? round_up(k, kernel->bk) : k;
+	o->slots = (int)least_of(slots, o->panels);
+	if (o->way == SB_WAY_IN_PLACE) {
+		o->slots = 0;
+		o->stride_mn = o->stride_k = 0;
+		o->slot_bytes = 0;
+	} else if (panels_form || o->k_slow) {
+		o->stride_mn = 1;
+		o->stride_k = round_up(o->padded, SB_PAD);
+		o->slot_bytes = bytes_of(o->padded_k, o->stride_k);
+	} else {
+		o->stride_mn = round_up(k, SB_PAD);
+		o->stride_k = 1;
+		o->slot_bytes = bytes_of(o->padded, o->stride_mn);
+	}
+}
+
+/* Raw buffers hold lines along k, a pack block's worth at least. */
+static void set_raw(struct sb_plan *plan, int64_t k, size_t limit)
+{
+	int64_t pitch = round_up(k, SB_PAD), lines, most = 0;
+
+	plan->raw_bytes = 0;
+	for (int i = 0; i < SB_OPERANDS; i++) {
+		const struct sb_plan_operand *o = &plan->operands[i];
+
+		if (o->way != SB_WAY_RAW)
+			continue;
+		lines = (int64_t)(limit / ((size_t)pitch * ELEMENT)) / RAW_LEAST * RAW_LEAST;
+		if (lines < RAW_LEAST)
+			lines = RAW_LEAST;
+		lines = least_of(lines, round_up(o->panel, RAW_LEAST));
+		plan->raw_pitch[i] = pitch;
+		plan->raw_lines[i] = lines;
+		if (lines > most)
+			most = lines;
+	}
+	if (most)
+		plan->raw_bytes = bytes_of(most, pitch);
+}
+
+static void set_buffers(struct sb_plan *plan, int64_t buffers, bool in_place)
+{
+	const struct sb_plan_operand *a = &plan->operands[SB_OPERAND_A];
+	const struct sb_plan_operand *b = &plan->operands[SB_OPERAND_B];
+
+	plan->buffers = in_place ? 0 : (int)buffers;
+	plan->buffer_ld = round_up(a->panel, SB_PAD);
+	plan->buffer_bytes = in_place ? 0 : bytes_of(b->panel, plan->buffer_ld);
+}
+
+/* Lays everything out, one after the other; the size of the region. */
+static size_t lay_out(struct sb_plan *plan)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < SB_OPERANDS; i++) {
+		plan->operands[i].base = at;
+		at += (size_t)plan->operands[i].slots * plan->operands[i].slot_bytes;
+	}
+	plan->buffer_base = at;
+	at += (size_t)plan->buffers * plan->buffer_bytes;
+	for (int i = 0; i < 2; i++) {
+		plan->raw_base[i] = at;
+		at += plan->raw_bytes;
+	}
+	plan->device_bytes = at;
+	return at;
+}
+
+/* The width of panels where everything fits: a few of them, so that copies and work overlap. */
+static int64_t resident_width(int64_t extent, int tile)
+{
+	int64_t width = ceil_div(extent, SB_PLAN_SLOTS / 2);
+
+	return round_up(width > PANEL_LEAST ? width : PANEL_LEAST, tile);
+}
+
+static bool all_in_place(const struct sb_plan_wish *wish)
+{
+	return wish->kernel->form == SB_FORM_ANY && wish->place_a == SB_PLACE_DEVICE &&
+	       wish->place_b == SB_PLACE_DEVICE && wish->place_c == SB_PLACE_DEVICE;
+}
+
+static bool fits_resident(struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	const struct sb_kernel *kernel = wish->kernel;
+	const int tiles[] = {kernel->bm, kernel->bn};
+	bool c_in_place = wish->place_c == SB_PLACE_DEVICE;
+	int64_t blocks = 1;
+
+	for (int i = 0; i < SB_OPERANDS; i++) {
+		struct sb_plan_operand *o = &plan->operands[i];
+		int64_t width =
+			all_in_place(wish) ? o->extent : resident_width(o->extent, tiles[i]);
+
+		set_panel(o, width, SB_PLAN_SLOTS, tiles[i], wish->k, kernel);
+		blocks *= o->panels;
+	}
+	set_raw(plan, wish->k, RAW_WANTED);
+	for (int64_t buffers = least_of(blocks, SB_PLAN_BUFFERS);; buffers--) {
+		set_buffers(plan, buffers, c_in_place);
+		if (lay_out(plan) <= wish->device_bytes)
+			return true;
+		if (buffers <= 2)
+			return false;
+	}
+}
+
+/*
+ * One shape under a bound: operand `stays` gets as many slots as fit beside two of the other. The
+ * rows and columns that would cross the wire, weighed against narrow panels, or 0 if it does not
+ * fit.
+ */
+static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, int64_t width,
+			int stays)
+{
+	const int tiles[] = {wish->kernel->bm, wish->kernel->bn};
+	struct sb_plan_operand *stay = &plan->operands[stays];
+	struct sb_plan_operand *pass = &plan->operands[!stays];
+	int64_t groups, blocks;
+	size_t spare;
+	double lines;
+
+	for (int i = 0; i < SB_OPERANDS; i++)
+		set_panel(&plan->operands[i], round_up(width, tiles[i]), i == stays ? 1 : 2,
+			  tiles[i], wish->k, wish->kernel);
+	blocks = (int64_t)stay->panels * pass->panels;
+	set_raw(plan, wish->k, 0);
+	set_buffers(plan, least_of(blocks, 2), wish->place_c == SB_PLACE_DEVICE);
+	if (lay_out(plan) > wish->device_bytes)
+		return 0;
+	spare = wish->device_bytes - plan->device_bytes;
+	if (stay->slot_bytes)
+		stay->slots = (int)least_of(least_of(stay->panels, SB_PLAN_SLOTS),
+					    1 + (int64_t)(spare / stay->slot_bytes));
+	lay_out(plan);
+	plan->stays = stays;
+	/* What lies in place crosses no wire. */
+	groups = stay->slots ? ceil_div(stay->panels, stay->slots) : 1;
+	lines = (stay->slots ? (double)stay->extent : 1) +
+		(pass->slots ? (double)groups * (double)pass->extent : 0);
+	return lines * (1 + 128.0 / (double)stay->panel);
+}
+
+static bool fits_passing(struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	double best = 0;
+	int best_width = 0, best_stays = 0;
+
+	for (int w = 0; w < (int)(sizeof widths / sizeof *widths); w++)
+		for (int stays = 0; stays < SB_OPERANDS; stays++) {
+			double cost = try_width(plan, wish, widths[w], stays);
+
+			if (cost > 0 && (best == 0 || cost < best)) {
+				best = cost;
+				best_width = w;
+				best_stays = stays;
+			}
+		}
+	return best > 0 && try_width(plan, wish, widths[best_width], best_stays) > 0;
+}
+
+enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	const struct sb_kernel *kernel = wish->kernel;
+	/* Padding must not take a size past 31 bits. */
+	const int64_t limit = INT32_MAX - 1024;
+
+	memset(plan, 0, sizeof *plan);
+	set_operand(&plan->operands[SB_OPERAND_A], wish->m, !wish->trans_a, wish->place_a,
+		    kernel->form);
+	set_operand(&plan->operands[SB_OPERAND_B], wish->n, wish->trans_b, wish->place_b,
+		    kernel->form);
+	if (wish->m > limit || wish->n > limit || wish->k > limit)
+		return SB_DECLINE;
+	if (fits_resident(plan, wish) || fits_passing(plan, wish))
+		return SB_OK;
+	return SB_NO_MEMORY;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 4: the kernels there are: kernels/kernels.def as data, and which of them serves a call.
+ */
+#ifndef SB_REGISTRY_H
+#define SB_REGISTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Operands through their strides, whatever they are; or only as canonical panels (args.h). */
+enum sb_form { SB_FORM_ANY, SB_FORM_PANELS };
+
+struct sb_kernel {
+	const char *name;   /* also the symbol: sgemm_<method>_<BM>x<BN>x<BK> */
+	const char *source; /* of its image: sgemm_<method> */
+	const char *text;   /* what it changes against the one before */
+	int bm, bn, bk;	    /* tile of C, and values of k a step */
+	int threads, tm, tn, stages;
+	int dynamic; /* bytes of dynamic shared memory a launch must give */
+	enum sb_form form;
+	int arch; /* least compute capability times ten */
+};
+
+struct sb_pack_kernel {
+	const char *name, *source, *text;
+	int bi, bk; /* block of i and k */
+	int threads;
+};
+
+int sb_registry_count(void);
+const struct sb_kernel *sb_registry_row(int row);
+/* Does the kernel read the tensor maps of its arguments? */
+bool sb_registry_has_maps(const struct sb_kernel *kernel);
+/* By name, or NULL. */
+const struct sb_kernel *sb_registry_find(const char *name);
+
+/* The kernel that serves every shape and every architecture. */
+const struct sb_kernel *sb_registry_plain(void);
+
+/*
+ * The kernel for an m x n x k product on a device of this architecture; never NULL. A pure
+ * function. Where tensor maps cannot be made (no cuTensorMapEncodeTiled), the kernels that need
+ * them are out.
+ */
+const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k, int arch, bool maps);
+
+/*
+ * As pick, but SHIMBLAS_KERNEL overrides it. A name that is unknown or needs another architecture
+ * is reported once, and the pick stands.
+ */
+const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k, int arch, bool maps);
+
+/* The pack kernel for a source whose k is contiguous (across), or whose i is (along). */
+const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous);
+
+#endif

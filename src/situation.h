@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 5: what, besides the call, a decision rests on. Plain data, so that tests can ask the judge
+ * about any situation; route.c gathers the real one.
+ */
+#ifndef SB_SITUATION_H
+#define SB_SITUATION_H
+
+#include <stdbool.h>
+
+#include "device.h"
+
+struct sb_situation {
+	enum sb_health health;
+	enum sb_reason unusable; /* why, where health is neither ready nor unborn */
+	enum sb_place places[3]; /* of A, B and C; pageable where nobody can know */
+	double gpu_peak; /* FP32 operations a second of the device; 0: of the shipped profile */
+	int queue;	 /* callers who have or wait for the device */
+	int threads;	 /* of the backend, for this caller */
+	double missed;	 /* seconds that a started GPU would have saved so far */
+};
+
+#endif

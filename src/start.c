@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "start.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "process.h"
+#include "trace.h"
+
+#define EXIT_PATIENCE 10.0
+
+static atomic_llong missed_nanoseconds;
+static atomic_bool waited_in_vain;
+static atomic_bool ending;
+static struct sb_device_wish wish;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static enum sb_health await(double seconds)
+{
+	const struct timespec nap = {.tv_nsec = 200000};
+	double end = now() + seconds;
+	enum sb_reason why;
+
+	while (sb_device_health(&why) == SB_HEALTH_STARTING && now() < end)
+		nanosleep(&nap, NULL);
+	return sb_device_health(&why);
+}
+
+/* Registered after the driver was opened, so it runs before the driver's own handlers. */
+static void at_exit(void)
+{
+	enum sb_reason why;
+
+	atomic_store(&ending, true);
+	/* A child of fork has no helper to wait for. */
+	if (sb_process_forked_live())
+		return;
+	if (sb_device_health(&why) == SB_HEALTH_STARTING)
+		await(EXIT_PATIENCE);
+	(void)sb_device_turn(SB_HEALTH_READY, SB_HEALTH_LOST, SB_REASON_LOST);
+}
+
+static void fail(enum sb_reason why)
+{
+	(void)sb_device_turn(SB_HEALTH_STARTING, SB_HEALTH_UNUSABLE, why);
+}
+
+static void *start(void *unused)
+{
+	const struct sb_driver *cu = sb_driver_open();
+	double began = now();
+
+	(void)unused;
+	if (!cu) {
+		fail(sb_driver_status().state == SB_DRIVER_TOO_OLD ? SB_REASON_OLD_DRIVER
+								   : SB_REASON_NO_GPU);
+		return NULL;
+	}
+	/* If nothing would wait for us at exit, cuInit could be cut down in the middle. */
+	if (atexit(at_exit) != 0 || atomic_load(&ending) || sb_device_birth(cu, wish) != SB_OK) {
+		fail(SB_REASON_NO_GPU);
+		return NULL;
+	}
+	sb_trace_line(2, "CUDA started in %d ms", (int)(1e3 * (now() - began)));
+	/* Where the process has begun to end meanwhile, the device must not come up any more. */
+	if (atomic_load(&ending))
+		fail(SB_REASON_NO_GPU);
+	else
+		(void)sb_device_turn(SB_HEALTH_STARTING, SB_HEALTH_READY, SB_REASON_STARTING);
+	return NULL;
+}
+
+static bool make_helper(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t helper;
+	bool made;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return false;
+	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	made = pthread_create(&helper, &attributes, start, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return made;
+}
+
+void sb_start_buy(void)
+{
+	int error_number = errno;
+
+	if (sb_process_forked_live() ||
+	    !sb_device_turn(SB_HEALTH_UNBORN, SB_HEALTH_STARTING, SB_REASON_STARTING))
+		return;
+	sb_process_mark_live();
+	wish = sb_device_wish();
+	if (!make_helper())
+		fail(SB_REASON_NO_GPU);
+	errno = error_number;
+}
+
+double sb_start_missed(double saving)
+{
+	enum sb_reason why;
+	long long sum;
+
+	if (sb_device_health(&why) != SB_HEALTH_UNBORN || !(saving > 0))
+		return 1e-9 * (double)atomic_load(&missed_nanoseconds);
+	if (saving > SB_START_PRICE)
+		saving = SB_START_PRICE; /* keeps the sum far from overflow */
+	sum = atomic_fetch_add(&missed_nanoseconds, (long long)(1e9 * saving)) +
+	      (long long)(1e9 * saving);
+	if ((double)sum >= 0.999e9 * SB_START_PRICE)
+		sb_start_buy();
+	return 1e-9 * (double)sum;
+}
+
+enum sb_health sb_start_wait(double seconds)
+{
+	int error_number = errno, cancel_state;
+	enum sb_health health;
+	enum sb_reason why;
+
+	health = sb_device_health(&why);
+	if (health != SB_HEALTH_STARTING || atomic_load(&waited_in_vain))
+		return health;
+	/* The naps of a wait are cancellation points, a product is none. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	health = await(seconds);
+	pthread_setcancelstate(cancel_state, NULL);
+	if (health == SB_HEALTH_STARTING && seconds >= SB_START_PATIENCE)
+		atomic_store(&waited_in_vain, true);
+	errno = error_number;
+	return health;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * For tests of what happens once in a process: settings, the start of CUDA, the loss of a device.
+ * Each case runs in a child process, forked before anything has happened, with its own environment.
+ */
+#ifndef SB_CHILD_H
+#define SB_CHILD_H
+
+#include <CUnit/Basic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In a child: counts and tells what is wrong. */
+static int child_failures;
+#define CHECK(condition)                                                                           \
+	((condition) ? (void)0                                                                     \
+	             : (void)(child_failures++,                                                    \
+	                      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition)))
+
+/* Sets "A=1 B=2" in the environment. */
+static inline void child_environment(const char *pairs)
+{
+	char text[1024], *rest = text, *pair;
+
+	snprintf(text, sizeof text, "%s", pairs);
+	while ((pair = strsep(&rest, " "))) {
+		char *value = strchr(pair, '=');
+
+		if (value) {
+			*value = '\0';
+			setenv(pair, value + 1, 1);
+		}
+	}
+}
+
+/* Runs body(argument) in a child with these variables; its failed checks, or 200 if it died. */
+static inline int in_child(const char *pairs, void (*body)(const void *), const void *argument)
+{
+	int status;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		alarm(120);
+		child_environment(pairs);
+		body(argument);
+		exit(child_failures > 100 ? 100 : child_failures);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return 200;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 200;
+}
+
+/* The driver that tests use; NULL if there is none, which is a reason to skip. */
+static inline const char *child_driver(void)
+{
+	const char *driver = getenv("SHIMBLAS_DRIVER");
+
+	return driver && *driver && access(driver, R_OK) == 0 ? driver : NULL;
+}
+
+static inline int run_suite(const char *name, CU_TestInfo *tests)
+{
+	CU_SuiteInfo suites[] = {{name, NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+	unsigned failures;
+
+	if (CU_initialize_registry() || CU_register_suites(suites))
+		return 99;
+	CU_basic_set_mode(CU_BRM_VERBOSE);
+	CU_basic_run_tests();
+	failures = CU_get_number_of_failures();
+	CU_cleanup_registry();
+	return failures > 0;
+}
+
+#endif

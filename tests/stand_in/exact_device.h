@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The host version of kernels/device.cuh: the same names, for kernel sources that a host compiler
+ * compiles into the exact engine. Accesses know their source line through default arguments.
+ */
+#ifndef SB_EXACT_DEVICE_H
+#define SB_EXACT_DEVICE_H
+
+#include <cmath>
+#include <cstddef>
+
+#define SB_DEVICE inline
+#define SB_UNROLL
+#define SB_GLOBAL(threads, name, args_type) extern "C" void name(const args_type args)
+
+/* The running fiber and what its launch counts; set by the engine. */
+struct sb_exact_position {
+	int thread;
+	unsigned block;
+	uint64_t fmas;
+};
+extern thread_local sb_exact_position sb_exact_now;
+
+struct sb_exact_line {
+	const char *file;
+	int line;
+};
+
+/* Ends the launch with an error where an access is wrong; returns if it is right. */
+void sb_exact_global(const void *p, unsigned bytes, bool write, sb_exact_line line);
+void sb_exact_shared(const void *p, unsigned bytes, bool write, sb_exact_line line);
+/* The extents of the array that a shared access names. */
+void sb_exact_extent(int row, int rows, int column, int columns, unsigned words,
+                     sb_exact_line line);
+void *sb_exact_shared_memory(size_t bytes, int dynamic);
+void sb_exact_barrier(void);
+void sb_exact_warp_barrier(void);
+void sb_exact_copy_init(uint64_t *barrier, unsigned arrivals, sb_exact_line line);
+void sb_exact_copy_arrive(uint64_t *barrier, sb_exact_line line);
+void sb_exact_copy_publish(void);
+void sb_exact_copy_expect(uint64_t *barrier, unsigned bytes, sb_exact_line line);
+void sb_exact_copy_wait(uint64_t *barrier, unsigned parity, sb_exact_line line);
+void sb_exact_copy_box(float *to, int rows, int columns, const sb_tensor_map *map, int x, int y,
+                       uint64_t *barrier, sb_exact_line line);
+
+#define SB_HERE sb_exact_line line = {__builtin_FILE(), __builtin_LINE()}
+
+static inline int sb_thread()
+{
+	return sb_exact_now.thread;
+}
+
+static inline unsigned sb_block()
+{
+	return sb_exact_now.block;
+}
+
+static inline void sb_barrier()
+{
+	sb_exact_barrier();
+}
+
+static inline void sb_warp_barrier()
+{
+	sb_exact_warp_barrier();
+}
+
+static inline void sb_pause(unsigned)
+{
+}
+
+template <typename T, int dynamic> static inline T &sb_shared()
+{
+	return *static_cast<T *>(sb_exact_shared_memory(sizeof(T), dynamic));
+}
+
+static inline float sb_fma(float a, float b, float c)
+{
+	sb_exact_now.fmas++;
+	return fmaf(a, b, c);
+}
+
+static inline float sb_mul(float a, float b)
+{
+	return a * b;
+}
+
+static inline float sb_add(float a, float b)
+{
+	return a + b;
+}
+
+static inline float sb_load(const float *p, SB_HERE)
+{
+	sb_exact_global(p, 4, false, line);
+	return *p;
+}
+
+static inline void sb_store(float *p, float value, SB_HERE)
+{
+	sb_exact_global(p, 4, true, line);
+	*p = value;
+}
+
+static inline sb_float4 sb_load4(const float *p, SB_HERE)
+{
+	sb_exact_global(p, 16, false, line);
+	return {{p[0], p[1], p[2], p[3]}};
+}
+
+static inline void sb_store4(float *p, const sb_float4 &value, SB_HERE)
+{
+	sb_exact_global(p, 16, true, line);
+	for (int e = 0; e < 4; e++)
+		p[e] = value.x[e];
+}
+
+template <int rows, int columns>
+static inline float sb_get(const float (&array)[rows][columns], int row, int column, SB_HERE)
+{
+	sb_exact_extent(row, rows, column, columns, 1, line);
+	sb_exact_shared(&array[row][column], 4, false, line);
+	return array[row][column];
+}
+
+template <int rows, int columns>
+static inline void sb_put(float (&array)[rows][columns], int row, int column, float value, SB_HERE)
+{
+	sb_exact_extent(row, rows, column, columns, 1, line);
+	sb_exact_shared(&array[row][column], 4, true, line);
+	array[row][column] = value;
+}
+
+template <int rows, int columns>
+static inline sb_float4 sb_get4(const float (&array)[rows][columns], int row, int column, SB_HERE)
+{
+	sb_exact_extent(row, rows, column, columns, 4, line);
+	const float *p = &array[row][column];
+	sb_exact_shared(p, 16, false, line);
+	return {{p[0], p[1], p[2], p[3]}};
+}
+
+template <int rows, int columns>
+static inline void sb_put4(float (&array)[rows][columns], int row, int column,
+                           const sb_float4 &value, SB_HERE)
+{
+	sb_exact_extent(row, rows, column, columns, 4, line);
+	float *p = &array[row][column];
+	sb_exact_shared(p, 16, true, line);
+	for (int e = 0; e < 4; e++)
+		p[e] = value.x[e];
+}
+
+static inline void sb_copy_barrier_init(uint64_t &barrier, unsigned arrivals, SB_HERE)
+{
+	sb_exact_copy_init(&barrier, arrivals, line);
+}
+
+static inline void sb_copy_barrier_arrive(uint64_t &barrier, SB_HERE)
+{
+	sb_exact_copy_arrive(&barrier, line);
+}
+
+static inline void sb_copy_barrier_publish()
+{
+	sb_exact_copy_publish();
+}
+
+static inline void sb_copy_barrier_expect(uint64_t &barrier, unsigned bytes, SB_HERE)
+{
+	sb_exact_copy_expect(&barrier, bytes, line);
+}
+
+static inline void sb_copy_barrier_wait(uint64_t &barrier, unsigned parity, SB_HERE)
+{
+	sb_exact_copy_wait(&barrier, parity, line);
+}
+
+template <int rows, int columns>
+static inline void sb_copy_box(float (&to)[rows][columns], const sb_tensor_map &map, int x, int y,
+                               uint64_t &barrier, SB_HERE)
+{
+	sb_exact_copy_box(&to[0][0], rows, columns, &map, x, y, &barrier, line);
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Launches: checked against the kernel's row when they are queued, carried out by one of two
+ * engines when their stream gets there.
+ */
+#include <fenv.h>
+#include <stdlib.h>
+#include <string.h>
+#include "exact.h"
+#include "quick.h"
+#include "stand_in_world.h"
+
+#pragma weak sb_exact_run
+#pragma weak sb_exact_message
+
+static size_t arguments_size(const struct kernel *kernel)
+{
+	return kernel->kind == KERNEL_GEMM ? sizeof(struct sb_gemm_args)
+					   : sizeof(struct sb_pack_args);
+}
+
+static uint64_t tiles(int64_t extent, unsigned tile)
+{
+	return ((uint64_t)extent + tile - 1) / tile;
+}
+
+/* The grid that covers the work, neither less nor more. */
+static uint64_t blocks(const struct kernel *kernel, const union arguments *a)
+{
+	if (kernel->kind == KERNEL_PACK)
+		return tiles(a->pack.padded_extent, kernel->tile_m) *
+		       tiles(a->pack.padded_depth, kernel->tile_k);
+	return tiles(a->gemm.m, kernel->tile_m) * tiles(a->gemm.n, kernel->tile_n);
+}
+
+static bool sensible(const struct kernel *kernel, const union arguments *a)
+{
+	const struct sb_gemm_args *g = &a->gemm;
+	const struct sb_pack_args *p = &a->pack;
+
+	if (kernel->kind == KERNEL_PACK)
+		return p->extent >= 0 && p->depth >= 0 && p->padded_extent > 0 &&
+		       p->padded_depth > 0 && p->extent <= p->padded_extent &&
+		       p->depth <= p->padded_depth && p->ld >= p->padded_extent &&
+		       p->ld % SB_PAD == 0;
+	if (g->m < 1 || g->n < 1 || g->k < 1 || g->ldc < g->m)
+		return false;
+	return !kernel->panels ||
+	       (g->a_m == 1 && g->b_n == 1 && g->a_k % SB_PAD == 0 && g->b_k % SB_PAD == 0 &&
+		(uintptr_t)g->a % 128 == 0 && (uintptr_t)g->b % 128 == 0);
+}
+
+sb_cu_result stand_in_launch(sb_cu_function function, unsigned grid_x, unsigned grid_y,
+			     unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+			     unsigned dynamic_shared, sb_cu_stream stream, void **parameters,
+			     void **extra)
+{
+	sb_cu_result error = world_enter(SLOT_launch);
+	const struct kernel *kernel;
+	struct CUstream_st *resolved;
+	struct launch *launch;
+
+	if (error)
+		return error;
+	resolved = stream_resolve(stream, &error);
+	if (error)
+		return world_leave(error);
+	if (!context_top())
+		return world_leave(SB_CU_ERROR_INVALID_CONTEXT);
+	if (function->module->tag != TAG_LIVE || function->module->context != resolved->context) {
+		world_violation("a function is launched in a stream of another context");
+		return world_leave(SB_CU_ERROR_INVALID_HANDLE);
+	}
+	kernel = function->kernel;
+	if (!grid_x || !grid_y || !grid_z || !block_x || !block_y || !block_z ||
+	    grid_x > 0x7fffffff || grid_y > 65535 || grid_z > 65535 || extra || !parameters ||
+	    (uint64_t)block_x * block_y * block_z > kernel->threads ||
+	    dynamic_shared > (unsigned)function->dynamic_limit)
+		return world_leave(SB_CU_ERROR_INVALID_VALUE);
+	if (world.settings.cc < kernel->arch) {
+		world_violation("%s is launched below its architecture", kernel->name);
+		return world_leave(SB_CU_ERROR_NO_BINARY_FOR_GPU);
+	}
+	launch = calloc(1, sizeof *launch);
+	if (!launch)
+		return world_leave(SB_CU_ERROR_OUT_OF_MEMORY);
+	memcpy(&launch->arguments, parameters[0], arguments_size(kernel));
+	launch->function = function;
+	launch->grid = grid_x;
+	launch->shared = dynamic_shared;
+	if (block_x != kernel->threads || block_y != 1 || block_z != 1 || grid_y != 1 ||
+	    grid_z != 1 || dynamic_shared != kernel->dynamic)
+		world_violation("%s: %u threads and %u bytes of shared memory, not as its row says",
+				kernel->name, block_x, dynamic_shared);
+	else if (!sensible(kernel, &launch->arguments))
+		world_violation("%s: arguments that args.h forbids", kernel->name);
+	else if (grid_x != blocks(kernel, &launch->arguments))
+		world_violation("%s: a grid of %u", kernel->name, grid_x);
+	stream_add(resolved, OPERATION_LAUNCH)->launch = launch;
+	return world_leave(0);
+}
+
+/* The allocation of the last access, which most likely is that of the next. */
+struct reach {
+	struct CUctx_st *context;
+	const char *base, *end;
+};
+
+static bool check(void *context, const void *pointer, size_t bytes, bool write)
+{
+	struct reach *reach = context;
+	const struct allocation *allocation;
+
+	(void)write;
+	if ((const char *)pointer >= reach->base && (const char *)pointer + bytes <= reach->end)
+		return true;
+	if (!memory_reach(reach->context, pointer, bytes, "kernel"))
+		return false;
+	allocation = memory_find(pointer);
+	if (allocation) {
+		reach->base = allocation->base;
+		reach->end = allocation->base + allocation->bytes;
+	}
+	return true;
+}
+
+static bool run_exact(struct CUctx_st *context, const struct kernel *kernel,
+		      const struct launch *launch)
+{
+	struct reach reach = {.context = context};
+	struct sb_exact_memory memory = {.context = &reach, .check = check};
+
+	if (sb_exact_run(kernel->name, launch->grid, kernel->threads, launch->shared,
+			 &launch->arguments, arguments_size(kernel), &memory, NULL) == SB_EXACT_OK)
+		return true;
+	world_violation("%s", sb_exact_message());
+	return false;
+}
+
+/* With the lock held: an engine sees memory that nobody else allocates or frees meanwhile. */
+sb_cu_result launch_run(struct operation *operation)
+{
+	const struct launch *launch = operation->launch;
+	const struct kernel *kernel = launch->function->kernel;
+	struct CUctx_st *context = operation->stream->context;
+	fenv_t caller;
+	bool done;
+
+	/* A device knows nothing of the rounding, flushing and flags of the thread that waits. */
+	fegetenv(&caller);
+	fesetenv(FE_DFL_ENV);
+	if (world.settings.exact)
+		done = run_exact(context, kernel, launch);
+	else if (kernel->kind == KERNEL_GEMM)
+		done = quick_gemm(context, kernel, &launch->arguments.gemm);
+	else
+		done = quick_pack(context, kernel, &launch->arguments.pack);
+	fesetenv(&caller);
+	return done ? 0 : SB_CU_ERROR_ILLEGAL_ADDRESS;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls carried to the GPU and home: right to the bit, whatever their shape, and whatever fails. */
+#include "child.h"
+
+#include "device.h"
+#include "offload.h"
+#include "process.h"
+#include "product.h"
+#include "start.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct product shapes[] = {
+        {1, 1, 1, 0, 0, 0, 0, 0, 1, 0},
+        {3, 5, 7, 1, 0, 1, 2, 3, 1, 0},
+        {17, 33, 300, 0, 1, 0, 5, 1, 2, 0.5f},
+        {64, 64, 256, 1, 1, 0, 0, 0, 1, 1},
+        {129, 65, 257, 0, 0, 3, 0, 7, -1, 0},
+        {129, 65, 513, 1, 1, 0, 3, 7, 0.25f, -2},
+        {1, 200, 40, 1, 0, 0, 0, 0, 1, 0},
+        {200, 1, 40, 0, 1, 9, 9, 9, 1, 3},
+        {300, 260, 1, 0, 0, 0, 0, 0, 1.5f, 1},
+};
+
+/* One call, started and carried; where it was not carried C must be as it was. */
+static int run_product(const struct product *p, enum sb_status *status, int *finished)
+{
+	struct product_data d = product_make(p);
+	float *before = malloc(d.c_count * sizeof *before);
+	struct sb_decision decision = {0};
+	struct sb_as_found found;
+	int right;
+
+	memcpy(before, d.c, d.c_count * sizeof *before);
+	*finished = 0;
+	CHECK(sb_process_enter(&found));
+	*status = sb_offload(&d.call, &decision, product_compute, finished);
+	sb_process_leave(&found);
+	if (*status == SB_OK)
+		right = product_right(&d);
+	else
+		right = memcmp(before, d.c, d.c_count * sizeof *before) == 0;
+	free(before);
+	product_free(&d);
+	return right;
+}
+
+static enum sb_health start(void)
+{
+	sb_process_start();
+	sb_start_buy();
+	return sb_start_wait(20);
+}
+
+static void all_shapes(const void *unused)
+{
+	(void)unused;
+	CHECK(start() == SB_HEALTH_READY);
+	for (size_t i = 0; i < COUNT(shapes); i++) {
+		enum sb_status status;
+		int finished;
+
+		CHECK(run_product(&shapes[i], &status, &finished));
+		CHECK(status == SB_OK);
+		CHECK(finished == 0);
+	}
+}
+
+static void every_kernel_form_gives_the_bits_of_the_oracle(void)
+{
+	CU_ASSERT_EQUAL(in_child("A=1", all_shapes, NULL), 0);
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_KERNEL=sgemm_bulk_256x128x32", all_shapes, NULL), 0);
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_KERNEL=sgemm_double_128x128x16", all_shapes, NULL), 0);
+}
+
+static void every_order_of_a_late_device_gives_them_too(void)
+{
+	for (int seed = 0; seed < 12; seed++) {
+		char text[160];
+
+		for (int bulk = 0; bulk < 2; bulk++) {
+			snprintf(text, sizeof text, "SB_STAND_IN=seed=%d SHIMBLAS_KERNEL=%s "
+			                            "SHIMBLAS_PINNED_MEMORY=128K",
+			         seed, bulk ? "sgemm_bulk_256x128x32" : "sgemm_plain_64x64x16");
+			CU_ASSERT_EQUAL(in_child(text, all_shapes, NULL), 0);
+		}
+	}
+}
+
+static const struct product large = {700, 900, 600, 1, 0, 3, 1, 5, 1.5f, 0.5f};
+
+static void one_large(const void *unused)
+{
+	enum sb_status status;
+	int finished;
+
+	(void)unused;
+	CHECK(start() == SB_HEALTH_READY);
+	for (int i = 0; i < 2; i++) {
+		CHECK(run_product(&large, &status, &finished));
+		CHECK(status == SB_OK);
+		CHECK(finished == 0);
+	}
+}
+
+static void little_memory_makes_smaller_plans_of_the_same_bits(void)
+{
+	static const char *const bounds[] = {"16M", "6M", "4M", "3M", "2500K", "1200K"};
+
+	for (size_t i = 0; i < COUNT(bounds); i++)
+		for (int seed = 0; seed < 4; seed++) {
+			char text[160];
+
+			snprintf(text, sizeof text,
+			         "SHIMBLAS_DEVICE_MEMORY=%s SB_STAND_IN=seed=%d "
+			         "SHIMBLAS_PINNED_MEMORY=256K%s",
+			         bounds[i], seed,
+			         i % 2 ? " SHIMBLAS_KERNEL=sgemm_bulk_256x128x32" : "");
+			CU_ASSERT_EQUAL(in_child(text, one_large, NULL), 0);
+		}
+}
+
+/* Whatever happened, the answer is right; and a call later it still is. */
+static void survive(const void *unused)
+{
+	static const struct product p = {150, 130, 300, 1, 0, 1, 0, 2, 2, 0.5f};
+	enum sb_status status;
+	int finished;
+
+	(void)unused;
+	sb_device_least_patience = 0.3;
+	if (start() != SB_HEALTH_READY)
+		return;
+	for (int i = 0; i < 2; i++)
+		CHECK(run_product(&p, &status, &finished));
+}
+
+static void any_driver_call_may_fail(void)
+{
+	static const char *const slots[] = {
+#define SB_DRIVER(slot, base, symbol, version, parameters) #slot,
+#include "driver.def"
+#undef SB_DRIVER
+	};
+	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE", "fail=%s:%d:OUT_OF_MEMORY",
+	                                     "fail=%s:%d", "lose=%s:%d", "crash=%s:%d",
+	                                     "from=%s:%d:OUT_OF_MEMORY"};
+
+	for (size_t s = 0; s < COUNT(slots); s++)
+		for (size_t f = 0; f < COUNT(faults); f++)
+			for (int n = 1; n <= 8; n += n < 3 ? 1 : 3) {
+				char text[300], fault[100];
+				int failures;
+
+				snprintf(fault, sizeof fault, faults[f], slots[s], n);
+				snprintf(text, sizeof text,
+				         "SB_STAND_IN=seed=%d,%s SHIMBLAS_LOGFILE=/dev/null "
+				         "SHIMBLAS_PINNED_MEMORY=128K SHIMBLAS_KERNEL=%s",
+				         n, fault,
+				         n % 2 ? "sgemm_bulk_256x128x32" : "sgemm_plain_64x64x16");
+				failures = in_child(text, survive, NULL);
+				if (failures)
+					fprintf(stderr, "with %s: %d\n", text, failures);
+				CU_ASSERT_EQUAL(failures, 0);
+			}
+}
+
+static void a_device_that_never_answers_is_given_up(void)
+{
+	static const char *const hangs[] = {"hang=copy_2d:1", "hang=copy_2d:5", "hang=launch:1",
+	                                    "hang=launch:2"};
+
+	for (size_t i = 0; i < COUNT(hangs); i++) {
+		char text[200];
+
+		snprintf(text, sizeof text, "SB_STAND_IN=%s SHIMBLAS_LOGFILE=/dev/null "
+		                            "SHIMBLAS_PINNED_MEMORY=128K",
+		         hangs[i]);
+		CU_ASSERT_EQUAL(in_child(text, survive, NULL), 0);
+	}
+}
+
+static void half_written(const void *unused)
+{
+	enum sb_status status;
+	int finished;
+
+	(void)unused;
+	sb_device_least_patience = 0.3;
+	CHECK(start() == SB_HEALTH_READY);
+	CHECK(run_product(&large, &status, &finished));
+	CHECK(status == SB_OK);
+	CHECK(finished > 0);
+}
+
+static void what_a_failing_device_has_left_of_c_the_cpu_computes(void)
+{
+	static const char *const faults[] = {"lose=event_query:40", "crash=copy_2d:30",
+	                                     "hang=copy_2d:34", "fail=copy_2d:33:INVALID_VALUE"};
+
+	for (size_t i = 0; i < COUNT(faults); i++) {
+		char text[200];
+
+		snprintf(text, sizeof text,
+		         "SB_STAND_IN=%s SHIMBLAS_LOGFILE=/dev/null SHIMBLAS_DEVICE_MEMORY=6M "
+		         "SHIMBLAS_PINNED_MEMORY=512K",
+		         faults[i]);
+		CU_ASSERT_EQUAL(in_child(text, half_written, NULL), 0);
+	}
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+	        {"every kernel form gives the bits of the oracle",
+	         every_kernel_form_gives_the_bits_of_the_oracle},
+	        {"every order of a late device gives them too",
+	         every_order_of_a_late_device_gives_them_too},
+	        {"little memory makes smaller plans of the same bits",
+	         little_memory_makes_smaller_plans_of_the_same_bits},
+	        {"any driver call may fail", any_driver_call_may_fail},
+	        {"a device that never answers is given up",
+	         a_device_that_never_answers_is_given_up},
+	        {"what a failing device has left of C the CPU computes",
+	         what_a_failing_device_has_left_of_c_the_cpu_computes},
+	        CU_TEST_INFO_NULL,
+	};
+
+	if (!child_driver())
+		return 77;
+	return run_suite("offload", tests);
+}
