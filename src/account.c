@@ -2,6 +2,7 @@
 #include "account.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,11 +61,12 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
  */
 static __attribute__((destructor)) void report_at_exit(void)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
 	const struct sb_settings *settings = sb_settings();
 
 	if (!sb_process_started() && settings->run_id != getpid())
 		return;
 	sb_check_summary();
-	if (*settings->report)
-		sb_report_append(settings->report);
+	if (*settings->report && !sb_report_append(settings->report))
+		sb_trace_once(&said, "SHIMBLAS_REPORT: %s cannot be written", settings->report);
 }

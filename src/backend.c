@@ -112,9 +112,21 @@ static void open_setting(void)
 
 static void *from_setting(struct sb_name *name, const void *caller)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	void *function;
+
 	(void)caller;
 	pthread_once(&setting_once, open_setting);
-	return opened_setting ? symbol_in(opened_setting, name) : NULL;
+	if (!opened_setting)
+		return NULL;
+	function = symbol_in(opened_setting, name);
+	/* Another integer width than the library's is no mistake of whoever set it. */
+	if (!function && !sb_object_foreign(dlsym(opened_setting, name->plain)))
+		sb_trace_once(
+			&said,
+			"SHIMBLAS_BACKEND: %s has no %s of its own; using the program's own BLAS",
+			sb_settings()->backend, name->spelling);
+	return function;
 }
 
 static void *from_next(struct sb_name *name, const void *caller)

@@ -77,6 +77,18 @@ static bool number(const char *text, bool suffixed, uint64_t *value)
 	return true;
 }
 
+/* Is it numbers with single commas between, or nothing at all? */
+static bool numbers(const char *text)
+{
+	for (const char *at = text; *at; at++) {
+		bool digit = *at >= '0' && *at <= '9';
+
+		if (!digit && (*at != ',' || at == text || at[-1] == ',' || !at[1]))
+			return false;
+	}
+	return true;
+}
+
 static bool store(int row, const char *text)
 {
 	void *field = (char *)&settings + offsets[row];
@@ -91,6 +103,11 @@ static bool store(int row, const char *text)
 		*(int *)field = position;
 		return true;
 	case SB_SETTING_TEXT:
+		*(const char **)field = text;
+		return true;
+	case SB_SETTING_NUMBERS:
+		if (!numbers(text))
+			return false;
 		*(const char **)field = text;
 		return true;
 	case SB_SETTING_BYTES:
