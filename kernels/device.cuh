@@ -23,6 +23,7 @@ struct alignas(16) sb_float4 {
 
 #define SB_DEVICE __device__ __forceinline__
 #define SB_UNROLL _Pragma("unroll")
+#define SB_ROLLED _Pragma("unroll 1")
 #define SB_GLOBAL(threads, name, args_type)                                                        \
 	extern "C" __global__ void __launch_bounds__(threads, 1)                                   \
 	        name(const __grid_constant__ args_type args)
@@ -45,12 +46,6 @@ SB_DEVICE void sb_barrier()
 SB_DEVICE void sb_warp_barrier()
 {
 	__syncwarp();
-}
-
-/* Lets the other warps go ahead for about so long. */
-SB_DEVICE void sb_pause(unsigned nanoseconds)
-{
-	__nanosleep(nanoseconds);
 }
 
 /* The block's shared memory as a T: static, or the launch's dynamic memory if dynamic > 0. */

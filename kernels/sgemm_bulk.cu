@@ -22,14 +22,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	static constexpr int warps_m = BM / (lanes_m * TM), warps_n = BN / (lanes_n * TN);
 	static_assert(threads == 32 * warps_m * warps_n, "the warps cover the tile");
 	static_assert(SB_SLAB % BK == 0 && TM % 4 == 0 && TN % 4 == 0, "");
-	/*
-	 * The upper half of the warps starts this many nanoseconds late, so that the two warps of a
-	 * scheduler flush at different times. One of the late threads asks for the tiles.
-	 */
-	static constexpr int skew = SB_SKEW, asking = threads - 32;
 	/* Code for more steps of k than this does not stay in the instruction cache. */
-	static constexpr int unroll = SB_U;
-	static_assert(BK % unroll == 0 && unroll % 2 == 0, "");
+	static constexpr int unroll = 8;
+	static_assert(BK % unroll == 0 && BK >= 3 * unroll && unroll % 2 == 0, "");
 	static constexpr unsigned stage_bytes = (BM + BN) * BK * 4;
 
 	struct shared {
@@ -139,9 +134,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	{
 		/* The step whose buffer is asked for anew, once the slowest warp has had time to leave it. */
 		int done = step - 1;
-		int ask_at = sb_thread() == asking && done >= 0 && done + stages < steps ? SB_DUE : -1;
+		int ask_at = sb_thread() == 0 && done >= 0 && done + stages < steps ? unroll : -1;
 
-		SB_ROLL
+		SB_ROLLED
 		for (int k0 = 0; k0 < BK - unroll; k0 += unroll) {
 			if (k0 == ask_at) {
 				sb_copy_barrier_wait(tiles.empty[done % stages], done / stages % 2);
@@ -159,7 +154,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		sb_sums<TM, TN> sums;
 		fragment now[2];
 
-		if (sb_thread() == asking) {
+		if (sb_thread() == 0) {
 			SB_UNROLL
 			for (int s = 0; s < stages; s++) {
 				sb_copy_barrier_init(tiles.full[s], 1);
@@ -175,8 +170,6 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 				sb_put4(tiles.totals, f, sb_thread() * 4, {{0.0f, 0.0f, 0.0f, 0.0f}});
 		}
 		sb_barrier();
-		if (sb_thread() >= threads / 2)
-			sb_pause(skew);
 		sb_copy_barrier_wait(tiles.full[0], 0);
 		read(now[0], tiles, 0, 0);
 		for (int step = 0; step < steps;) {

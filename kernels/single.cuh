@@ -17,8 +17,12 @@ SB_DEVICE void sb_single_element(const sb_gemm_args &args, int i, int j)
 	for (int k = 0; k < args.k;) {
 		int end = args.k - k > SB_SLAB ? k + SB_SLAB : args.k;
 		float chain = 0.0f;
-		for (; k < end; k++)
-			chain = sb_fma(sb_load(a + k * args.a_k), sb_load(b + k * args.b_k), chain);
+		for (; k < end; k++) {
+			float a_ik = sb_load(a + k * args.a_k);
+			float b_kj = sb_load(b + k * args.b_k);
+
+			chain = sb_fma(a_ik, b_kj, chain);
+		}
 		total = sb_add(total, chain);
 	}
 	sb_finish(args, i, j, total);

@@ -2,7 +2,6 @@
 #include "account.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,5 +67,5 @@ static __attribute__((destructor)) void report_at_exit(void)
 		return;
 	sb_check_summary();
 	if (*settings->report && !sb_report_append(settings->report))
-		sb_trace_once(&said, "SHIMBLAS_REPORT: %s cannot be written", settings->report);
+		sb_trace_once(&said, "SHIMBLAS_REPORT=%s cannot be written", settings->report);
 }

@@ -11,6 +11,7 @@
 #include "model.h"
 #include "process.h"
 #include "settings.h"
+#include "stats.h"
 #include "situation.h"
 #include "start.h"
 #include "threads.h"
@@ -21,7 +22,7 @@
  */
 static const double small_work = 128.0 * 128.0 * 128.0;
 
-_Atomic double sb_route_quick = -DBL_MAX;
+_Atomic uint64_t sb_route_quick;
 static atomic_int mode_in_force = -1;
 static _Atomic double small_bound = -DBL_MAX;
 
@@ -37,7 +38,8 @@ static void set_bound(int mode)
 
 	atomic_store(&mode_in_force, mode);
 	atomic_store(&small_bound, bounds[mode]);
-	atomic_store(&sb_route_quick, sb_settings_timed() ? -DBL_MAX : bounds[mode]);
+	atomic_store(&sb_route_quick,
+		     sb_settings_timed() || bounds[mode] < small_work ? 0 : SB_SMALL_EXTENT);
 }
 
 int sb_route_mode(void)

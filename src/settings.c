@@ -77,16 +77,19 @@ static bool number(const char *text, bool suffixed, uint64_t *value)
 	return true;
 }
 
-/* Is it numbers with single commas between, or nothing at all? */
+/* Numbers with commas between them; nothing at all is the empty list. */
 static bool numbers(const char *text)
 {
-	for (const char *at = text; *at; at++) {
-		bool digit = *at >= '0' && *at <= '9';
+	bool wanted = false;
 
-		if (!digit && (*at != ',' || at == text || at[-1] == ',' || !at[1]))
+	for (; *text; text++) {
+		bool digit = *text >= '0' && *text <= '9';
+
+		if (!digit && (*text != ',' || wanted))
 			return false;
+		wanted = !digit;
 	}
-	return true;
+	return !wanted;
 }
 
 static bool store(int row, const char *text)
@@ -105,8 +108,8 @@ static bool store(int row, const char *text)
 	case SB_SETTING_TEXT:
 		*(const char **)field = text;
 		return true;
-	case SB_SETTING_NUMBERS:
-		if (!numbers(text))
+	case SB_SETTING_LIST:
+		if (!numbers(text) || *text == ',')
 			return false;
 		*(const char **)field = text;
 		return true;

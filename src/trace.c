@@ -114,23 +114,9 @@ bool sb_trace_append(const char *path, const char *text, size_t length)
 	return done;
 }
 
-/* Said once, where it can be read: every line but the first would say the same. */
-static void tell_lost_lines(const char *logfile)
-{
-	static atomic_flag said = ATOMIC_FLAG_INIT;
-	char text[LINE];
-	int length;
-
-	if (atomic_flag_test_and_set(&said))
-		return;
-	length = snprintf(text, sizeof text, "%sSHIMBLAS_LOGFILE: %.900s cannot be written\n",
-			  prefix, logfile);
-	if (length > 0)
-		sb_trace_append("-", text, (size_t)length);
-}
-
 static void line(const char *format, va_list arguments)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
 	const char *logfile = sb_settings()->logfile;
 	char text[LINE];
 	int length;
@@ -144,8 +130,13 @@ static void line(const char *format, va_list arguments)
 	if (length > LINE - 2)
 		length = LINE - 2;
 	text[length++] = '\n';
-	if (!sb_trace_append(*logfile ? logfile : "-", text, (size_t)length) && *logfile)
-		tell_lost_lines(logfile);
+	if (sb_trace_append(*logfile ? logfile : "-", text, (size_t)length) || !*logfile)
+		return;
+	if (!atomic_flag_test_and_set(&said)) {
+		length = snprintf(text, sizeof text, "%sSHIMBLAS_LOGFILE=%s cannot be written\n",
+				  prefix, logfile);
+		sb_trace_append("-", text, (size_t)(length < LINE ? length : LINE - 1));
+	}
 }
 
 bool sb_trace_wanted(int level)

@@ -7,6 +7,7 @@
 #define SB_CHILD_H
 
 #include <CUnit/Basic.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,8 @@
 static int child_failures;
 #define CHECK(condition)                                                                           \
 	((condition) ? (void)0                                                                     \
-	             : (void)(child_failures++,                                                    \
-	                      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition)))
+		     : (void)(child_failures++,                                                    \
+			      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
 /* Sets "A=1 B=2" in the environment. */
 static inline void child_environment(const char *pairs)
@@ -61,6 +62,13 @@ static inline const char *child_driver(void)
 	const char *driver = getenv("SHIMBLAS_DRIVER");
 
 	return driver && *driver && access(driver, R_OK) == 0 ? driver : NULL;
+}
+
+static inline int child_driver_is_stand_in(void)
+{
+	void *library = dlopen(child_driver(), RTLD_LAZY | RTLD_LOCAL);
+
+	return library && dlsym(library, "stand_in_configure") != NULL;
 }
 
 static inline int run_suite(const char *name, CU_TestInfo *tests)

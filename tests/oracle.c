@@ -22,8 +22,8 @@ static float sum(int64_t k, const float *a, int64_t a_k, const float *b, int64_t
 }
 
 void sb_oracle(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_m,
-               int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
-               int64_t ldc)
+	       int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
+	       int64_t ldc)
 {
 	for (int64_t j = 0; j < n; j++) {
 		for (int64_t i = 0; i < m; i++) {

@@ -23,8 +23,8 @@ extern "C" {
 #endif
 
 void sb_oracle(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_m,
-               int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
-               int64_t ldc);
+	       int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
+	       int64_t ldc);
 
 /* Equal bits, or both NaN. */
 bool sb_oracle_same(float x, float y);

@@ -24,14 +24,14 @@ extern "C" {
 
 enum sb_exact_result {
 	SB_EXACT_OK,
-	SB_EXACT_UNKNOWN,       /* no kernel of that name */
-	SB_EXACT_LAUNCH,        /* block, shared memory or argument size the kernel cannot have */
-	SB_EXACT_GLOBAL,        /* global access that the callback refused, or misaligned */
-	SB_EXACT_SHARED,        /* shared access beyond its array, or misaligned */
+	SB_EXACT_UNKNOWN,	/* no kernel of that name */
+	SB_EXACT_LAUNCH,	/* block, shared memory or argument size the kernel cannot have */
+	SB_EXACT_GLOBAL,	/* global access that the callback refused, or misaligned */
+	SB_EXACT_SHARED,	/* shared access beyond its array, or misaligned */
 	SB_EXACT_UNINITIALISED, /* shared memory read before it was written */
-	SB_EXACT_RACE,          /* threads, or a thread and a bulk copy, meet without a barrier */
-	SB_EXACT_COPY,          /* bulk copy with a bad map, barrier or byte count */
-	SB_EXACT_DEADLOCK       /* the block waits for ever, or leaves a copy in flight */
+	SB_EXACT_RACE,		/* threads, or a thread and a bulk copy, meet without a barrier */
+	SB_EXACT_COPY,		/* bulk copy with a bad map, barrier or byte count */
+	SB_EXACT_DEADLOCK	/* the block waits for ever, or leaves a copy in flight */
 };
 
 /* What the launch may touch. check says whether [pointer, pointer + bytes) may be accessed. */
@@ -53,14 +53,14 @@ struct sb_exact_site {
 	const char *file; /* static string */
 	int line;
 	bool shared, write;
-	unsigned lane_bytes;    /* 4, 8 or 16 */
-	unsigned ways;          /* shared: the worst pass of all */
+	unsigned lane_bytes;	/* 4, 8 or 16 */
+	unsigned ways;		/* shared: the worst pass of all */
 	unsigned sectors_worst; /* global: the worst request */
 	uint64_t requests;
 	uint64_t passes; /* shared */
 	uint64_t passes_least;
 	uint64_t sectors; /* global */
-	uint64_t words;   /* 4-byte words over all lanes */
+	uint64_t words;	  /* 4-byte words over all lanes */
 };
 
 #define SB_EXACT_SITES 64
@@ -68,8 +68,8 @@ struct sb_exact_site {
 struct sb_exact_counts {
 	uint64_t fmas;
 	uint64_t shared_words_read, shared_words_written; /* by threads */
-	uint64_t copied_bytes;                            /* by bulk copies */
-	uint64_t barriers;                                /* block-wide, summed over blocks */
+	uint64_t copied_bytes;				  /* by bulk copies */
+	uint64_t barriers;				  /* block-wide, summed over blocks */
 	uint64_t copies;
 	size_t sites; /* rows used below; sites beyond the last row are counted in the sums only */
 	struct sb_exact_site site[SB_EXACT_SITES];
@@ -77,8 +77,8 @@ struct sb_exact_counts {
 
 struct sb_exact_kernel {
 	const char *name;
-	size_t args_bytes;      /* of the one by-value parameter */
-	unsigned threads;       /* exactly the block it must be launched with */
+	size_t args_bytes;	/* of the one by-value parameter */
+	unsigned threads;	/* exactly the block it must be launched with */
 	unsigned static_shared; /* bytes */
 	unsigned dynamic_shared;
 	unsigned min_arch; /* 75, 90: compute capability times ten */
@@ -93,8 +93,8 @@ const struct sb_exact_kernel *sb_exact_find(const char *name);
  * the first error; the launch then stops where it is, as on a device.
  */
 int sb_exact_run(const char *kernel, unsigned grid, unsigned threads, unsigned dynamic_shared,
-                 const void *args, size_t args_bytes, const struct sb_exact_memory *memory,
-                 struct sb_exact_counts *counts);
+		 const void *args, size_t args_bytes, const struct sb_exact_memory *memory,
+		 struct sb_exact_counts *counts);
 
 /* What went wrong in this thread's last sb_exact_run: kernel, block, thread, file and line. */
 const char *sb_exact_message(void);

@@ -11,6 +11,7 @@
 
 #define SB_DEVICE inline
 #define SB_UNROLL
+#define SB_ROLLED
 #define SB_GLOBAL(threads, name, args_type) extern "C" void name(const args_type args)
 
 /* The running fiber and what its launch counts; set by the engine. */
@@ -31,7 +32,7 @@ void sb_exact_global(const void *p, unsigned bytes, bool write, sb_exact_line li
 void sb_exact_shared(const void *p, unsigned bytes, bool write, sb_exact_line line);
 /* The extents of the array that a shared access names. */
 void sb_exact_extent(int row, int rows, int column, int columns, unsigned words,
-                     sb_exact_line line);
+		     sb_exact_line line);
 void *sb_exact_shared_memory(size_t bytes, int dynamic);
 void sb_exact_barrier(void);
 void sb_exact_warp_barrier(void);
@@ -41,7 +42,7 @@ void sb_exact_copy_publish(void);
 void sb_exact_copy_expect(uint64_t *barrier, unsigned bytes, sb_exact_line line);
 void sb_exact_copy_wait(uint64_t *barrier, unsigned parity, sb_exact_line line);
 void sb_exact_copy_box(float *to, int rows, int columns, const sb_tensor_map *map, int x, int y,
-                       uint64_t *barrier, sb_exact_line line);
+		       uint64_t *barrier, sb_exact_line line);
 
 #define SB_HERE sb_exact_line line = {__builtin_FILE(), __builtin_LINE()}
 
@@ -63,10 +64,6 @@ static inline void sb_barrier()
 static inline void sb_warp_barrier()
 {
 	sb_exact_warp_barrier();
-}
-
-static inline void sb_pause(unsigned)
-{
 }
 
 template <typename T, int dynamic> static inline T &sb_shared()
@@ -142,7 +139,7 @@ static inline sb_float4 sb_get4(const float (&array)[rows][columns], int row, in
 
 template <int rows, int columns>
 static inline void sb_put4(float (&array)[rows][columns], int row, int column,
-                           const sb_float4 &value, SB_HERE)
+			   const sb_float4 &value, SB_HERE)
 {
 	sb_exact_extent(row, rows, column, columns, 4, line);
 	float *p = &array[row][column];
@@ -178,7 +175,7 @@ static inline void sb_copy_barrier_wait(uint64_t &barrier, unsigned parity, SB_H
 
 template <int rows, int columns>
 static inline void sb_copy_box(float (&to)[rows][columns], const sb_tensor_map &map, int x, int y,
-                               uint64_t &barrier, SB_HERE)
+			       uint64_t &barrier, SB_HERE)
 {
 	sb_exact_copy_box(&to[0][0], rows, columns, &map, x, y, &barrier, line);
 }

@@ -15,14 +15,14 @@
 
 struct sb_stand_in_map {
 	uint32_t magic;
-	uint8_t rank;    /* 1 to SB_TENSOR_MAP_RANK; our kernels use 2 */
-	uint8_t type;    /* SB_CU_TENSOR_FLOAT32 */
+	uint8_t rank;	 /* 1 to SB_TENSOR_MAP_RANK; our kernels use 2 */
+	uint8_t type;	 /* SB_CU_TENSOR_FLOAT32 */
 	uint8_t swizzle; /* SB_CU_TENSOR_SWIZZLE_NONE */
 	uint8_t reserved;
 	uint64_t address; /* multiple of 16 */
 	uint64_t size[SB_TENSOR_MAP_RANK];
 	uint64_t stride[SB_TENSOR_MAP_RANK - 1]; /* multiples of 16 */
-	uint16_t box[SB_TENSOR_MAP_RANK];        /* 1 to 256 each */
+	uint16_t box[SB_TENSOR_MAP_RANK];	 /* 1 to 256 each */
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The exact engine: its table of kernels, and the scheduler that runs a grid block by block. */
+#include "exact_state.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+/* Every kernel and its static shared memory, from the sources compiled for the host. */
+#define SB_GEMM_NAME(method, BM, BN, BK) sgemm_##method##_##BM##x##BN##x##BK
+#define SB_PACK_NAME(method, BI, BK)	 pack_##method##_##BI##x##BK
+#define SB_DECLARE(name, args_type)                                                                \
+	extern "C" void name(const args_type);                                                     \
+	extern "C" const unsigned name##_static;
+#define SB_DECLARE_NAME(name, args_type) SB_DECLARE(name, args_type)
+#define SB_KERNEL(method, BM, BN, BK, ...)                                                         \
+	SB_DECLARE_NAME(SB_GEMM_NAME(method, BM, BN, BK), sb_gemm_args)
+#define SB_PACK(method, BI, BK, ...) SB_DECLARE_NAME(SB_PACK_NAME(method, BI, BK), sb_pack_args)
+#include "kernels.def"
+
+struct row {
+	struct sb_exact_kernel kernel;
+	void (*gemm)(const sb_gemm_args);
+	void (*pack)(const sb_pack_args);
+	const unsigned *static_shared;
+};
+
+#define SB_ROW(name, args_type, threads, dynamic, arch, gemm, pack)                                \
+	{{#name, sizeof(args_type), threads, 0, dynamic, arch}, gemm, pack, &name##_static},
+#define SB_ROW_NAME(name, args_type, threads, dynamic, arch, gemm, pack)                           \
+	SB_ROW(name, args_type, threads, dynamic, arch, gemm, pack)
+static row rows[] = {
+#define SB_KERNEL(method, BM, BN, BK, threads, TM, TN, stages, dynamic, form, arch, text)          \
+	SB_ROW_NAME(SB_GEMM_NAME(method, BM, BN, BK), sb_gemm_args, threads, dynamic, arch,        \
+		    SB_GEMM_NAME(method, BM, BN, BK), nullptr)
+#define SB_PACK(method, BI, BK, threads, text)                                                     \
+	SB_ROW_NAME(SB_PACK_NAME(method, BI, BK), sb_pack_args, threads, 0, 75, nullptr,           \
+		    SB_PACK_NAME(method, BI, BK))
+#include "kernels.def"
+};
+
+thread_local sb_exact_position sb_exact_now;
+thread_local sb_exact_launch *sb_exact_launch_now;
+static thread_local char message[512];
+static thread_local bool in_fiber;
+
+const char *sb_exact_message()
+{
+	return message;
+}
+
+static const row *find(const char *name)
+{
+	for (row &r : rows)
+		if (strcmp(r.kernel.name, name) == 0)
+			return &r;
+	return nullptr;
+}
+
+const struct sb_exact_kernel *sb_exact_find(const char *name)
+{
+	/* The static sizes are constants of other files, known when this file's are not. */
+	static const bool filled = [] {
+		for (row &r : rows)
+			r.kernel.static_shared = *r.static_shared > 1 ? *r.static_shared : 0;
+		return true;
+	}();
+	const row *r = find(name);
+
+	(void)filled;
+	return r != nullptr ? &r->kernel : nullptr;
+}
+
+void sb_exact_fail(int result, sb_exact_line line, const char *format, ...)
+{
+	sb_exact_launch *launch = sb_exact_launch_now;
+	va_list list;
+
+	if (launch->result == SB_EXACT_OK) {
+		const char *slash = strrchr(line.file, '/');
+		int used = snprintf(message, sizeof message,
+				    "%s: block %u thread %d: %s:%d: ", launch->kernel->name,
+				    launch->block, sb_exact_now.thread,
+				    slash != nullptr ? slash + 1 : line.file, line.line);
+
+		launch->result = result;
+		va_start(list, format);
+		vsnprintf(message + used, sizeof message - (size_t)used, format, list);
+		va_end(list);
+	}
+	while (in_fiber)
+		sb_exact_wait(SB_ENDED);
+}
+
+void sb_exact_wait(sb_exact_waits waits)
+{
+	sb_exact_thread &self = sb_exact_launch_now->thread[(size_t)sb_exact_now.thread];
+
+	self.waits = waits;
+	sb_fiber_leave(&self.fiber);
+}
+
+void sb_exact_barrier()
+{
+	sb_exact_wait(SB_AT_BARRIER);
+}
+
+void sb_exact_warp_barrier()
+{
+	sb_exact_wait(SB_AT_WARP_BARRIER);
+}
+
+void sb_exact_global(const void *p, unsigned bytes, bool write, sb_exact_line line)
+{
+	sb_exact_launch *launch = sb_exact_launch_now;
+
+	if (reinterpret_cast<uintptr_t>(p) % bytes != 0)
+		sb_exact_fail(SB_EXACT_GLOBAL, line, "%u bytes at %p", bytes, p);
+	if (!launch->memory->check(launch->memory->context, p, bytes, write))
+		sb_exact_fail(SB_EXACT_GLOBAL, line, "%s of %u bytes at %p, which it may not",
+			      write ? "write" : "read", bytes, p);
+	if (launch->counts != nullptr)
+		sb_exact_count(launch, false, p, bytes, write, line);
+}
+
+struct arguments {
+	alignas(64) unsigned char bytes[sizeof(sb_gemm_args)];
+	const row *kernel;
+};
+
+static void body(void *argument)
+{
+	const arguments *args = static_cast<const arguments *>(argument);
+
+	if (args->kernel->gemm != nullptr)
+		args->kernel->gemm(*reinterpret_cast<const sb_gemm_args *>(args->bytes));
+	else
+		args->kernel->pack(*reinterpret_cast<const sb_pack_args *>(args->bytes));
+	for (;;)
+		sb_exact_wait(SB_ENDED);
+}
+
+static void enter(sb_exact_launch *launch, unsigned thread)
+{
+	sb_exact_now.thread = (int)thread;
+	launch->thread[thread].waits = SB_RUNS;
+	in_fiber = true;
+	sb_fiber_enter(&launch->thread[thread].fiber);
+	in_fiber = false;
+}
+
+/* How many of the threads [first, last) have not ended, if all those wait for `waits`; else 0. */
+static unsigned all_at(const sb_exact_launch *launch, unsigned first, unsigned last,
+		       sb_exact_waits waits)
+{
+	unsigned live = 0;
+
+	for (unsigned t = first; t < last; t++) {
+		if (launch->thread[t].waits == SB_ENDED)
+			continue;
+		if (launch->thread[t].waits != waits)
+			return 0;
+		live++;
+	}
+	return live;
+}
+
+/* Lets go whom a met barrier held; false if nobody could be. */
+static bool release(sb_exact_launch *launch)
+{
+	bool any = false;
+
+	if (all_at(launch, 0, launch->threads, SB_AT_BARRIER) > 0) {
+		sb_exact_meet_block(launch);
+		if (launch->counts != nullptr) {
+			launch->counts->barriers++;
+			sb_exact_count_close(launch);
+		}
+		for (sb_exact_thread &t : launch->thread)
+			if (t.waits == SB_AT_BARRIER)
+				t.waits = SB_RUNS;
+		return true;
+	}
+	for (unsigned w = 0; w < launch->warps; w++) {
+		unsigned first = w * 32, last = std::min(first + 32, launch->threads);
+
+		if (all_at(launch, first, last, SB_AT_WARP_BARRIER) == 0)
+			continue;
+		any = true;
+		sb_exact_meet_warp(launch, w);
+		for (unsigned t = first; t < last; t++)
+			if (launch->thread[t].waits == SB_AT_WARP_BARRIER)
+				launch->thread[t].waits = SB_RUNS;
+	}
+	return any;
+}
+
+/* Blocks of even number run their threads upwards, the others downwards. */
+static void run_block(sb_exact_launch *launch, arguments *args)
+{
+	bool progress = true;
+
+	sb_exact_shared_block(launch);
+	for (sb_exact_thread &t : launch->thread) {
+		t.waits = SB_RUNS;
+		sb_fiber_start(&t.fiber, body, args);
+	}
+	while (progress && launch->result == SB_EXACT_OK) {
+		progress = false;
+		for (unsigned s = 0; s < launch->threads && launch->result == SB_EXACT_OK; s++) {
+			unsigned t = launch->block % 2 == 0 ? s : launch->threads - 1 - s;
+			sb_exact_thread &thread = launch->thread[t];
+
+			sb_exact_now.thread = (int)t;
+			if (thread.waits == SB_AT_COPY &&
+			    sb_exact_copy_poll(launch, thread.barrier, thread.parity, (int)t))
+				thread.waits = SB_RUNS;
+			if (thread.waits != SB_RUNS || launch->result != SB_EXACT_OK)
+				continue;
+			progress = true;
+			enter(launch, t);
+		}
+		progress = release(launch) || progress;
+	}
+	if (launch->result != SB_EXACT_OK)
+		return;
+	for (unsigned t = 0; t < launch->threads; t++) {
+		sb_exact_now.thread = (int)t;
+		if (launch->thread[t].waits != SB_ENDED) {
+			sb_exact_fail(SB_EXACT_DEADLOCK, {"", 0}, "the block waits for ever");
+			return;
+		}
+	}
+	if (!sb_exact_copy_idle(launch))
+		sb_exact_fail(SB_EXACT_DEADLOCK, {"", 0}, "the block leaves a copy in flight");
+	if (launch->counts != nullptr)
+		sb_exact_count_close(launch);
+}
+
+static bool take(sb_exact_launch *launch)
+{
+	size_t bytes = (launch->shared_bytes + 2047) / 1024 * 1024;
+
+	launch->thread = std::vector<sb_exact_thread>(launch->threads);
+	launch->shared = static_cast<unsigned char *>(aligned_alloc(1024, bytes));
+	for (sb_exact_thread &t : launch->thread)
+		if (!sb_fiber_take(&t.fiber))
+			return false;
+	return launch->shared != nullptr;
+}
+
+static void give(sb_exact_launch *launch)
+{
+	for (sb_exact_thread &t : launch->thread)
+		sb_fiber_give(&t.fiber);
+	free(launch->shared);
+}
+
+int sb_exact_run(const char *kernel, unsigned grid, unsigned threads, unsigned dynamic_shared,
+		 const void *args, size_t args_bytes, const struct sb_exact_memory *memory,
+		 struct sb_exact_counts *counts)
+{
+	const struct sb_exact_kernel *k = sb_exact_find(kernel);
+	sb_exact_launch launch = sb_exact_launch();
+	arguments arguments;
+
+	message[0] = '\0';
+	if (k == nullptr) {
+		snprintf(message, sizeof message, "%s: no such kernel", kernel);
+		return SB_EXACT_UNKNOWN;
+	}
+	if (threads != k->threads || dynamic_shared < k->dynamic_shared ||
+	    args_bytes != k->args_bytes || grid == 0) {
+		snprintf(message, sizeof message,
+			 "%s: launched with %u blocks of %u threads, %u bytes, %zu of arguments",
+			 kernel, grid, threads, dynamic_shared, args_bytes);
+		return SB_EXACT_LAUNCH;
+	}
+	arguments.kernel = find(kernel);
+	memcpy(arguments.bytes, args, args_bytes);
+	launch.kernel = k;
+	launch.memory = memory;
+	launch.threads = threads;
+	launch.warps = (threads + 31) / 32;
+	launch.shared_bytes = k->static_shared + dynamic_shared;
+	launch.counts = counts;
+	sb_exact_now = sb_exact_position();
+	sb_exact_launch_now = &launch;
+	if (counts != nullptr)
+		sb_exact_count_begin(&launch);
+	if (!take(&launch))
+		sb_exact_fail(SB_EXACT_LAUNCH, {"", 0}, "no memory for the block");
+	for (launch.block = 0; launch.block < grid && launch.result == SB_EXACT_OK;
+	     launch.block++) {
+		sb_exact_now.block = launch.block;
+		run_block(&launch, &arguments);
+	}
+	if (counts != nullptr)
+		counts->fmas = sb_exact_now.fmas;
+	give(&launch);
+	sb_exact_launch_now = nullptr;
+	return launch.result;
+}
