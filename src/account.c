@@ -23,7 +23,17 @@ static double now(void)
 
 struct sb_account sb_account_open(void)
 {
-	return (struct sb_account){sb_settings_timed() ? now() : 0};
+	struct sb_account account = {0};
+	struct sb_as_found found;
+	bool entered;
+
+	if (!sb_settings_timed())
+		return account;
+	entered = sb_process_enter(&found);
+	account.start = now();
+	if (entered)
+		sb_process_leave(&found);
+	return account;
 }
 
 static void tell(const struct sb_call *call, const struct sb_outcome *outcome)
@@ -42,6 +52,8 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 		      const struct sb_decision *decision)
 {
 	struct sb_outcome outcome = {decision->side, decision->reason, decision->kernel, 0};
+	struct sb_as_found found;
+	bool entered = sb_process_enter(&found);
 
 	if (account->start > 0) {
 		outcome.seconds = now() - account->start;
@@ -52,6 +64,8 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 	sb_stats_add(call, &outcome);
 	if (account->start > 0)
 		tell(call, &outcome);
+	if (entered)
+		sb_process_leave(&found);
 }
 
 /*

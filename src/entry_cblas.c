@@ -112,8 +112,10 @@ struct rest {
 	void spelling(SB_PARAMETERS)                                                               \
 	{                                                                                          \
 		const void *caller = __builtin_return_address(0);                                  \
+		bool swap = (int)layout == ROW_MAJOR;                                              \
 		sb_function small = sb_gemm_small(&sb_names[SB_NAME_##spelling], caller,           \
-						  (integer)m, (integer)n, (integer)k);             \
+						  (integer)(swap ? n : m),                         \
+						  (integer)(swap ? m : n), (integer)k);            \
                                                                                                    \
 		if (small)                                                                         \
 			((__typeof__(&spelling))(void *)small)(SB_ARGUMENTS);                      \

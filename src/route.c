@@ -186,6 +186,7 @@ static struct sb_decision compare_sides(const struct sb_call *call, struct sb_de
 static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call)
 {
 	struct sb_decision decision = {.side = SB_CPU, .reason = SB_REASON_SMALL};
+	struct sb_as_found found;
 	int mode = sb_route_mode();
 
 	/* Asked again: at the first call the bound was not known. */
@@ -197,13 +198,13 @@ static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *
 		return sb_route_to_cpu(decision, SB_REASON_FORCED);
 	if (!aligned(call))
 		return sb_route_to_cpu(decision, SB_REASON_MISALIGNED);
-	if (sb_process_nested())
+	if (!sb_process_enter(&found))
 		return sb_route_to_cpu(decision, SB_REASON_NESTED);
 	decision.compare = mode == SB_MODE_CHECK;
-	if (mode == SB_MODE_AUTO)
-		return compare_sides(call, decision);
 	decision.reason = SB_REASON_FORCED;
-	return force_gpu(decision);
+	decision = mode == SB_MODE_AUTO ? compare_sides(call, decision) : force_gpu(decision);
+	sb_process_leave(&found);
+	return decision;
 }
 
 struct sb_decision sb_route(const struct sb_call *call)

@@ -7,9 +7,11 @@
 
 enum { ROW = 101, COLUMN = 102, NOTRANS = 111, TRANS = 112, CONJTRANS = 113 };
 
-/* OpenBLAS's own, linked. */
-void cblas_sgemm(int layout, int trans_a, int trans_b, int m, int n, int k, float alpha,
-		 const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
+/*
+ * By OpenBLAS, opened apart, since the linker would take the library's own entry for cblas_sgemm: C
+ * is given apart too, with the call's leading dimension.
+ */
+void distance_openblas(const struct sb_call *call, float *c);
 
 /*
  * The largest distance of C from the product, element by element, in units of k * eps * (|alpha|

@@ -251,10 +251,6 @@ static const struct suite_case cases[] = {
 
 int main(void)
 {
-	char driver[4096];
-
-	snprintf(driver, sizeof driver, "%s/tests/stand_in/libcuda.so.1",
-		 getenv("builddir") ? getenv("builddir") : ".");
-	setenv("SHIMBLAS_DRIVER", driver, 1);
+	setenv("SHIMBLAS_DRIVER", suite_built("tests/stand_in/libcuda.so.1"), 1);
 	return SUITE("route", cases);
 }
