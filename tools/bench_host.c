@@ -90,9 +90,11 @@ static double measure_backend(struct sb_bench_pace pace, const struct sb_bench_p
 static double measure_cublasxt(struct sb_bench_pace pace, const struct sb_bench_product *product,
 			       enum sb_bench_memory memory, int row)
 {
+	double seconds = sb_peer_cublasxt(pace, product);
+
 	(void)memory;
 	(void)row;
-	return sb_peer_cublasxt(pace, product);
+	return sb_bench_whole(product, product->c) ? seconds : -1;
 }
 
 static double measure_nvblas(struct sb_bench_pace pace, const struct sb_bench_product *product,

@@ -8,6 +8,7 @@ need python3
 SHIMBLAS_DRIVER=$builddir/tests/stand_in/libcuda.so.1
 [ -e "$SHIMBLAS_DRIVER" ] || fail "no stand-in driver at $SHIMBLAS_DRIVER"
 export SHIMBLAS_DRIVER
+openblas=$(ldconfig -p | awk '$1 == "libopenblas.so.0" { print $NF; exit }')
 bench() {
     "$command" bench "$@"
 }
@@ -40,6 +41,14 @@ elif check == "ladder":
 elif check == "peers":
     assert "SHIMBLAS_DRIVER" in page["peers"], page["peers"]
     assert all(row["nvblas_ms"] is None and row["cublasxt_ms"] is None for row in host), host
+elif check == "all peers":
+    for name in "cublasxt", "nvblas", "cublas":
+        assert page[name].startswith(sys.argv[3] + "/lib" + name[:6]), page[name]
+    for row in host:
+        for name in "cublasxt", "nvblas", "nvblas_pinning":
+            assert row[name + "_ms"] > 0 and row["x_" + name] is not None, row
+    assert [row["memory"] for row in host] == 4 * ["pageable"] + 4 * ["pinned"], host
+    assert len(device) == 4 and all(row["cublas_ms"] > 0 and row["x_cublas"] for row in device)
 elif check == "nothing":
     assert page["gpu"].startswith("none: ") and page["pinned"].startswith("none: "), page
     assert {row["side"] for row in host} == {"cpu"}, host
@@ -76,6 +85,25 @@ reads 'no driver' nothing -- env SHIMBLAS_DRIVER=/nowhere.so "$command" bench --
 one_line 'no driver' "$scratch/page.err"
 lines=0
 
+# NVIDIA's libraries, as far as they can be had without a GPU: the stand-in under the driver's own name
+# and two that multiply on the CPU. A row each, whole results, the configuration as it was meant.
+peers=$scratch/peers
+mkdir "$peers"
+ln -s "$SHIMBLAS_DRIVER" "$peers/libcuda.so.1"
+if [ -n "$openblas" ] && [ -z "$sanitizer" ]; then
+    "$CC" -shared -fPIC -o "$peers/libcublas.so.13" "$srcdir/tests/cases/fake_cublas.c" \
+        "$peers/libcuda.so.1" || fail 'fake_cublas.c'
+    "$CC" -shared -fPIC -o "$peers/libnvblas.so.13" "$srcdir/tests/cases/fake_nvblas.c" -ldl ||
+        fail 'fake_nvblas.c'
+    reads 'all peers' 'all peers' "$peers" -- env -u SHIMBLAS_DRIVER LD_LIBRARY_PATH="$peers" \
+        FAKE_NVBLAS_LOG="$scratch/told" "$command" bench --json --repeat 1 --peers --pinned \
+        --sizes 40,70x30x50 --transposes nt,tn --pads 3
+    for line in "NVBLAS_CPU_BLAS_LIB $openblas" 'NVBLAS_GPU_LIST 0'; do
+        [ "$(grep -cxF "$line" "$scratch/told")" = 2 ] || { fail "$line"; cat "$scratch/told"; }
+    done
+    [ "$(grep -c NVBLAS_AUTOPIN_MEM_ENABLED "$scratch/told")" = 1 ] || fail 'NVBLAS_AUTOPIN_MEM_ENABLED'
+fi
+
 # A seed is a list of shapes: the same again for the same, another for another.
 for seed in 7 7 8; do
     reads "seed $seed" shapes -- bench --json --repeat 1 --shapes 5 --seed $seed --largest 60 \
@@ -92,7 +120,6 @@ run_as text bench --repeat 1 --sizes 40,50 --only device
 # What is in the loader's scope, and nothing there.
 run_as scope bench --scope --sizes 40
 [ "$(cat "$scratch/scope.rc")" = 1 ] || fail "scope without a BLAS: status $(cat "$scratch/scope.rc")"
-openblas=$(ldconfig -p | awk '$1 == "libopenblas.so.0" { print $NF; exit }')
 if [ -n "$openblas" ]; then
     run_as scope env LD_PRELOAD="${sanitizer:+$sanitizer }$openblas" "$command" bench --scope \
         --csv --sizes 40 --repeat 1
