@@ -229,16 +229,18 @@ double sb_bench_launch_median(struct sb_bench_launch *launch, struct sb_bench_pa
 	return spent < 0 ? -1 : sb_bench_middle(seconds, count);
 }
 
-bool sb_bench_launch_whole(struct sb_bench_launch *launch)
+bool sb_bench_launch_right(struct sb_bench_launch *launch)
 {
-	return down(launch, launch->product->c) &&
-	       sb_bench_whole(launch->product, launch->product->c);
+	struct sb_bench_product product = *launch->product;
+
+	product.reference = launch->reference;
+	return down(launch, product.c) && sb_bench_right(&product);
 }
 
 bool sb_bench_launch_same(struct sb_bench_launch *launch)
 {
 	const float *c = launch->product->c;
 
-	return poison(launch) && sb_bench_launch_gemm(launch) && sb_bench_launch_whole(launch) &&
+	return poison(launch) && sb_bench_launch_gemm(launch) && sb_bench_launch_right(launch) &&
 	       memcmp(c, launch->reference, (size_t)launch->product->extent.c * sizeof *c) == 0;
 }
