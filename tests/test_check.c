@@ -152,7 +152,7 @@ static void compare_nothing(void)
 static void without_a_device_nothing_is_compared_and_that_is_said(void)
 {
 	CU_ASSERT_EQUAL(suite_child(compare_nothing), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(suite_child_said(), "check: 1 calls compared"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(suite_child_said(), "check: 0 calls compared"));
 }
 
 /* |A||B| overflows, AB does not. */
@@ -217,7 +217,6 @@ static void fork_after_comparing(void)
 {
 	compare();
 	SUITE_EXPECT(suite_child(in_child) == 0);
-
 	SUITE_EXPECT(strstr(suite_child_said(), "check: 1 calls compared") != NULL);
 }
 
@@ -242,7 +241,5 @@ int main(void)
 {
 	for (int row = 0; row < sb_settings_count(); row++)
 		unsetenv(sb_settings_row(row)->variable);
-	/* A device for the judge to see; offloading to it is made up here. */
-	setenv("SHIMBLAS_DRIVER", suite_built("tests/stand_in/libcuda.so.1"), 1);
 	return SUITE("check", cases);
 }
