@@ -3,7 +3,7 @@
 
 static const struct sb_profile shipped = {
 	.cpu_thread_rate = 75e9,
-	.cpu_thread_latency = 16e-6,
+	.cpu_thread_latency = 6e-6,
 	.staged_up = 6.5e9,
 	.staged_down = 6.0e9,
 	.pinned_up = 50e9,

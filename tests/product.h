@@ -47,16 +47,16 @@ static inline struct product_data product_make(const struct product *p)
 	const size_t guard = 64;
 
 	*call = (struct sb_call){
-	        .trans_a = p->trans_a,
-	        .trans_b = p->trans_b,
-	        .m = p->m,
-	        .n = p->n,
-	        .k = p->k,
-	        .lda = (p->trans_a ? p->k : p->m) + p->pad_a,
-	        .ldb = (p->trans_b ? p->n : p->k) + p->pad_b,
-	        .ldc = p->m + p->pad_c,
-	        .alpha = p->alpha,
-	        .beta = p->beta,
+		.trans_a = p->trans_a,
+		.trans_b = p->trans_b,
+		.m = p->m,
+		.n = p->n,
+		.k = p->k,
+		.lda = (p->trans_a ? p->k : p->m) + p->pad_a,
+		.ldb = (p->trans_b ? p->n : p->k) + p->pad_b,
+		.ldc = p->m + p->pad_c,
+		.alpha = p->alpha,
+		.beta = p->beta,
 	};
 	d.c_count = (size_t)(call->ldc * p->n) + 2 * guard;
 	d.a = product_fill((size_t)(call->lda * columns_a), 1);
@@ -68,8 +68,8 @@ static inline struct product_data product_make(const struct product *p)
 	d.expected = malloc(d.c_count * sizeof(float));
 	memcpy(d.expected, d.c, d.c_count * sizeof(float));
 	sb_oracle(p->m, p->n, p->k, p->alpha, d.a, p->trans_a ? call->lda : 1,
-	          p->trans_a ? 1 : call->lda, d.b, p->trans_b ? 1 : call->ldb,
-	          p->trans_b ? call->ldb : 1, p->beta, d.expected + guard, call->ldc);
+		  p->trans_a ? 1 : call->lda, d.b, p->trans_b ? 1 : call->ldb,
+		  p->trans_b ? call->ldb : 1, p->beta, d.expected + guard, call->ldc);
 	call->a = d.a;
 	call->b = d.b;
 	call->c = d.c + guard;
@@ -99,8 +99,8 @@ static inline void product_compute(void *context, const struct sb_call *call)
 	if (context)
 		++*(int *)context;
 	sb_oracle(call->m, call->n, call->k, call->alpha, call->a, call->trans_a ? call->lda : 1,
-	          call->trans_a ? 1 : call->lda, call->b, call->trans_b ? 1 : call->ldb,
-	          call->trans_b ? call->ldb : 1, call->beta, call->c, call->ldc);
+		  call->trans_a ? 1 : call->lda, call->b, call->trans_b ? 1 : call->ldb,
+		  call->trans_b ? call->ldb : 1, call->beta, call->c, call->ldc);
 }
 
 #endif

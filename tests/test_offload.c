@@ -11,15 +11,11 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const struct product shapes[] = {
-        {1, 1, 1, 0, 0, 0, 0, 0, 1, 0},
-        {3, 5, 7, 1, 0, 1, 2, 3, 1, 0},
-        {17, 33, 300, 0, 1, 0, 5, 1, 2, 0.5f},
-        {64, 64, 256, 1, 1, 0, 0, 0, 1, 1},
-        {129, 65, 257, 0, 0, 3, 0, 7, -1, 0},
-        {129, 65, 513, 1, 1, 0, 3, 7, 0.25f, -2},
-        {1, 200, 40, 1, 0, 0, 0, 0, 1, 0},
-        {200, 1, 40, 0, 1, 9, 9, 9, 1, 3},
-        {300, 260, 1, 0, 0, 0, 0, 0, 1.5f, 1},
+	{1, 1, 1, 0, 0, 0, 0, 0, 1, 0},	       {3, 5, 7, 1, 0, 1, 2, 3, 1, 0},
+	{17, 33, 300, 0, 1, 0, 5, 1, 2, 0.5f}, {64, 64, 256, 1, 1, 0, 0, 0, 1, 1},
+	{129, 65, 257, 0, 0, 3, 0, 7, -1, 0},  {129, 65, 513, 1, 1, 0, 3, 7, 0.25f, -2},
+	{1, 200, 40, 1, 0, 0, 0, 0, 1, 0},     {200, 1, 40, 0, 1, 9, 9, 9, 1, 3},
+	{300, 260, 1, 0, 0, 0, 0, 0, 1.5f, 1},
 };
 
 /* One call, started and carried; where it was not carried C must be as it was. */
@@ -75,19 +71,20 @@ static void every_kernel_form_gives_the_bits_of_the_oracle(void)
 
 static void every_order_of_a_late_device_gives_them_too(void)
 {
-	for (int seed = 0; seed < 12; seed++) {
+	for (int seed = 0; seed < 8; seed++) {
 		char text[160];
 
 		for (int bulk = 0; bulk < 2; bulk++) {
-			snprintf(text, sizeof text, "SB_STAND_IN=seed=%d SHIMBLAS_KERNEL=%s "
-			                            "SHIMBLAS_PINNED_MEMORY=128K",
-			         seed, bulk ? "sgemm_bulk_256x128x32" : "sgemm_plain_64x64x16");
+			snprintf(text, sizeof text,
+				 "SB_STAND_IN=seed=%d SHIMBLAS_KERNEL=%s "
+				 "SHIMBLAS_PINNED_MEMORY=128K",
+				 seed, bulk ? "sgemm_bulk_256x128x32" : "sgemm_plain_64x64x16");
 			CU_ASSERT_EQUAL(in_child(text, all_shapes, NULL), 0);
 		}
 	}
 }
 
-static const struct product large = {700, 900, 600, 1, 0, 3, 1, 5, 1.5f, 0.5f};
+static const struct product large = {530, 700, 300, 1, 0, 3, 1, 5, 1.5f, 0.5f};
 
 static void one_large(const void *unused)
 {
@@ -105,17 +102,17 @@ static void one_large(const void *unused)
 
 static void little_memory_makes_smaller_plans_of_the_same_bits(void)
 {
-	static const char *const bounds[] = {"16M", "6M", "4M", "3M", "2500K", "1200K"};
+	static const char *const bounds[] = {"16M", "4M", "3M", "2M", "1200K"};
 
 	for (size_t i = 0; i < COUNT(bounds); i++)
-		for (int seed = 0; seed < 4; seed++) {
+		for (int seed = 0; seed < 3; seed++) {
 			char text[160];
 
 			snprintf(text, sizeof text,
-			         "SHIMBLAS_DEVICE_MEMORY=%s SB_STAND_IN=seed=%d "
-			         "SHIMBLAS_PINNED_MEMORY=256K%s",
-			         bounds[i], seed,
-			         i % 2 ? " SHIMBLAS_KERNEL=sgemm_bulk_256x128x32" : "");
+				 "SHIMBLAS_DEVICE_MEMORY=%s SB_STAND_IN=seed=%d "
+				 "SHIMBLAS_PINNED_MEMORY=256K%s",
+				 bounds[i], seed,
+				 i % 2 ? " SHIMBLAS_KERNEL=sgemm_bulk_256x128x32" : "");
 			CU_ASSERT_EQUAL(in_child(text, one_large, NULL), 0);
 		}
 }
@@ -142,22 +139,25 @@ static void any_driver_call_may_fail(void)
 #include "driver.def"
 #undef SB_DRIVER
 	};
-	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE", "fail=%s:%d:OUT_OF_MEMORY",
-	                                     "fail=%s:%d", "lose=%s:%d", "crash=%s:%d",
-	                                     "from=%s:%d:OUT_OF_MEMORY"};
+	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE",
+					     "fail=%s:%d:OUT_OF_MEMORY",
+					     "fail=%s:%d",
+					     "lose=%s:%d",
+					     "crash=%s:%d",
+					     "from=%s:%d:OUT_OF_MEMORY"};
 
 	for (size_t s = 0; s < COUNT(slots); s++)
 		for (size_t f = 0; f < COUNT(faults); f++)
-			for (int n = 1; n <= 8; n += n < 3 ? 1 : 3) {
+			for (int n = 1; n <= 6; n += n < 2 ? 1 : 4) {
 				char text[300], fault[100];
 				int failures;
 
 				snprintf(fault, sizeof fault, faults[f], slots[s], n);
 				snprintf(text, sizeof text,
-				         "SB_STAND_IN=seed=%d,%s SHIMBLAS_LOGFILE=/dev/null "
-				         "SHIMBLAS_PINNED_MEMORY=128K SHIMBLAS_KERNEL=%s",
-				         n, fault,
-				         n % 2 ? "sgemm_bulk_256x128x32" : "sgemm_plain_64x64x16");
+					 "SB_STAND_IN=seed=%d,%s SHIMBLAS_LOGFILE=/dev/null "
+					 "SHIMBLAS_PINNED_MEMORY=128K SHIMBLAS_KERNEL=%s",
+					 n, fault,
+					 n % 2 ? "sgemm_bulk_256x128x32" : "sgemm_plain_64x64x16");
 				failures = in_child(text, survive, NULL);
 				if (failures)
 					fprintf(stderr, "with %s: %d\n", text, failures);
@@ -168,18 +168,20 @@ static void any_driver_call_may_fail(void)
 static void a_device_that_never_answers_is_given_up(void)
 {
 	static const char *const hangs[] = {"hang=copy_2d:1", "hang=copy_2d:5", "hang=launch:1",
-	                                    "hang=launch:2"};
+					    "hang=launch:2"};
 
 	for (size_t i = 0; i < COUNT(hangs); i++) {
 		char text[200];
 
-		snprintf(text, sizeof text, "SB_STAND_IN=%s SHIMBLAS_LOGFILE=/dev/null "
-		                            "SHIMBLAS_PINNED_MEMORY=128K",
-		         hangs[i]);
+		snprintf(text, sizeof text,
+			 "SB_STAND_IN=%s SHIMBLAS_LOGFILE=/dev/null "
+			 "SHIMBLAS_PINNED_MEMORY=128K",
+			 hangs[i]);
 		CU_ASSERT_EQUAL(in_child(text, survive, NULL), 0);
 	}
 }
 
+/* Exits with 50 where the CPU had to finish, and did. */
 static void half_written(const void *unused)
 {
 	enum sb_status status;
@@ -189,44 +191,59 @@ static void half_written(const void *unused)
 	sb_device_least_patience = 0.3;
 	CHECK(start() == SB_HEALTH_READY);
 	CHECK(run_product(&large, &status, &finished));
-	CHECK(status == SB_OK);
-	CHECK(finished > 0);
+	if (!child_failures && status == SB_OK && finished)
+		exit(50);
 }
 
 static void what_a_failing_device_has_left_of_c_the_cpu_computes(void)
 {
-	static const char *const faults[] = {"lose=event_query:40", "crash=copy_2d:30",
-	                                     "hang=copy_2d:34", "fail=copy_2d:33:INVALID_VALUE"};
+	static const char *const faults[] = {"lose=copy_2d:%d", "crash=copy_2d:%d",
+					     "hang=copy_2d:%d", "fail=copy_2d:%d:INVALID_VALUE"};
 
 	for (size_t i = 0; i < COUNT(faults); i++) {
-		char text[200];
+		int seen = 0;
 
-		snprintf(text, sizeof text,
-		         "SB_STAND_IN=%s SHIMBLAS_LOGFILE=/dev/null SHIMBLAS_DEVICE_MEMORY=6M "
-		         "SHIMBLAS_PINNED_MEMORY=512K",
-		         faults[i]);
-		CU_ASSERT_EQUAL(in_child(text, half_written, NULL), 0);
+		for (int n = 20; n <= 100; n += 16) {
+			char fault[64], text[200];
+			int result;
+
+			snprintf(fault, sizeof fault, faults[i], n);
+			snprintf(text, sizeof text,
+				 "SB_STAND_IN=%s SHIMBLAS_LOGFILE=/dev/null "
+				 "SHIMBLAS_DEVICE_MEMORY=2M SHIMBLAS_PINNED_MEMORY=512K",
+				 fault);
+			result = in_child(text, half_written, NULL);
+			CU_ASSERT(result == 0 || result == 50);
+			seen += result == 50;
+		}
+		CU_ASSERT(seen > 0);
 	}
 }
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
-	        {"every kernel form gives the bits of the oracle",
-	         every_kernel_form_gives_the_bits_of_the_oracle},
-	        {"every order of a late device gives them too",
-	         every_order_of_a_late_device_gives_them_too},
-	        {"little memory makes smaller plans of the same bits",
-	         little_memory_makes_smaller_plans_of_the_same_bits},
-	        {"any driver call may fail", any_driver_call_may_fail},
-	        {"a device that never answers is given up",
-	         a_device_that_never_answers_is_given_up},
-	        {"what a failing device has left of C the CPU computes",
-	         what_a_failing_device_has_left_of_c_the_cpu_computes},
-	        CU_TEST_INFO_NULL,
+	/* Faults can only be asked of the stand-in. */
+	const struct suite_case real[] = {
+		{"every kernel form gives the bits of the oracle",
+		 every_kernel_form_gives_the_bits_of_the_oracle},
+		{"little memory makes smaller plans of the same bits",
+		 little_memory_makes_smaller_plans_of_the_same_bits},
+	};
+	const struct suite_case tests[] = {
+		{"every kernel form gives the bits of the oracle",
+		 every_kernel_form_gives_the_bits_of_the_oracle},
+		{"every order of a late device gives them too",
+		 every_order_of_a_late_device_gives_them_too},
+		{"little memory makes smaller plans of the same bits",
+		 little_memory_makes_smaller_plans_of_the_same_bits},
+		{"any driver call may fail", any_driver_call_may_fail},
+		{"a device that never answers is given up",
+		 a_device_that_never_answers_is_given_up},
+		{"what a failing device has left of C the CPU computes",
+		 what_a_failing_device_has_left_of_c_the_cpu_computes},
 	};
 
 	if (!child_driver())
-		return 77;
-	return run_suite("offload", tests);
+		return suite_skip("no driver to test with");
+	return child_driver_is_stand_in() ? SUITE("offload", tests) : SUITE("offload", real);
 }

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device: how it starts, what it leaves as found, and how it is lost. */
+#include "child.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "device.h"
+#include "process.h"
+#include "start.h"
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static enum sb_health start(void)
+{
+	sb_process_start();
+	sb_start_buy();
+	return sb_start_wait(20);
+}
+
+static enum sb_health health(enum sb_reason *why)
+{
+	return sb_device_health(why);
+}
+
+static void expect_reason(const void *argument)
+{
+	enum sb_reason why;
+
+	CHECK(start() == SB_HEALTH_UNUSABLE);
+	CHECK(health(&why) == SB_HEALTH_UNUSABLE);
+	CHECK(why == *(const enum sb_reason *)argument);
+	CHECK(sb_device() == NULL);
+}
+
+static void what_cannot_start_says_why(void)
+{
+	enum sb_reason no_gpu = SB_REASON_NO_GPU, old = SB_REASON_OLD_DRIVER;
+
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=0", expect_reason, &no_gpu), 0);
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=fail=init:1", expect_reason, &no_gpu), 0);
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=fail=event_create:50", expect_reason, &no_gpu), 0);
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=driver=12000", expect_reason, &old), 0);
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_DEVICE=3", expect_reason, &no_gpu), 0);
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_DRIVER=/nowhere SHIMBLAS_LOGFILE=/dev/null",
+				 expect_reason, &no_gpu),
+			0);
+}
+
+static void expect_ordinal(const void *argument)
+{
+	CHECK(start() == SB_HEALTH_READY);
+	CHECK(sb_device() && sb_device()->ordinal == *(const int *)argument);
+	CHECK(sb_device() && sb_device()->multiprocessors > 0 && sb_device()->arch >= 75);
+}
+
+static void make_current(const void *argument)
+{
+	const struct sb_driver *cu = sb_driver_open();
+	sb_cu_context context, found;
+
+	CHECK(cu->init(0) == 0);
+	CHECK(cu->primary_retain(&context, 2) == 0 && cu->context_push(context) == 0);
+	expect_ordinal(argument);
+	CHECK(cu->context_current(&found) == 0 && found == context);
+}
+
+static void the_device_is_the_one_asked_for(void)
+{
+	int zero = 0, one = 1, two = 2, three = 3;
+
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=4", expect_ordinal, &zero), 0);
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=4 SHIMBLAS_DEVICE=3", expect_ordinal, &three),
+			0);
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=4 OMPI_COMM_WORLD_LOCAL_RANK=5",
+				 expect_ordinal, &one),
+			0);
+	CU_ASSERT_EQUAL(
+		in_child("SB_STAND_IN=devices=4 OMPI_COMM_WORLD_LOCAL_RANK=5", make_current, &two),
+		0);
+}
+
+static void purchase(const void *unused)
+{
+	enum sb_reason why;
+
+	(void)unused;
+	sb_process_start();
+	sb_start_missed(0.1);
+	sb_start_missed(-5);
+	CHECK(sb_start_missed(0.1) > 0.19);
+	CHECK(health(&why) == SB_HEALTH_UNBORN);
+	CHECK(sb_driver_status().state == SB_DRIVER_UNOPENED);
+	sb_start_missed(0.1);
+	CHECK(health(&why) != SB_HEALTH_UNBORN);
+	CHECK(sb_start_wait(20) == SB_HEALTH_READY);
+}
+
+static void a_start_is_bought_when_it_has_been_missed(void)
+{
+	CU_ASSERT_EQUAL(in_child("A=1", purchase, NULL), 0);
+}
+
+static void deadline(const void *unused)
+{
+	double began = now();
+	enum sb_reason why;
+
+	(void)unused;
+	sb_process_start();
+	sb_start_buy();
+	CHECK(now() - began < 0.5);
+	CHECK(sb_start_wait(0.2) == SB_HEALTH_STARTING);
+	CHECK(now() - began < 0.9);
+	CHECK(health(&why) == SB_HEALTH_STARTING && why == SB_REASON_STARTING);
+}
+
+static void nobody_waits_without_a_deadline_but_the_exit_does(void)
+{
+	double began = now();
+
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=start=1500", deadline, NULL), 0);
+	CU_ASSERT(now() - began > 1.4 && now() - began < 8);
+}
+
+static void fork_after(const void *started)
+{
+	enum sb_reason why;
+	int status;
+	pid_t child;
+
+	if (*(const int *)started)
+		CHECK(start() == SB_HEALTH_READY);
+	else
+		sb_process_start();
+	child = fork();
+	if (child == 0) {
+		if (*(const int *)started) {
+			CHECK(health(&why) == SB_HEALTH_UNUSABLE && why == SB_REASON_FORKED);
+			CHECK(start() == SB_HEALTH_UNUSABLE);
+		} else {
+			CHECK(start() == SB_HEALTH_READY);
+		}
+		exit(child_failures);
+	}
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(start() == SB_HEALTH_READY);
+}
+
+static void fork_while_starting(const void *unused)
+{
+	enum sb_reason why;
+	int status;
+	pid_t child;
+
+	(void)unused;
+	sb_process_start();
+	sb_start_buy();
+	child = fork();
+	if (child == 0) {
+		CHECK(health(&why) == SB_HEALTH_UNUSABLE && why == SB_REASON_FORKED);
+		exit(child_failures);
+	}
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static void a_forked_child_uses_cuda_only_if_its_parent_did_not(void)
+{
+	int yes = 1, no = 0;
+
+	CU_ASSERT_EQUAL(in_child("A=1", fork_after, &yes), 0);
+	CU_ASSERT_EQUAL(in_child("A=1", fork_after, &no), 0);
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=start=300", fork_while_starting, NULL), 0);
+}
+
+static void visit_is_unnoticed(const void *unused)
+{
+	struct sb_device *device;
+	sb_cu_context own, found, popped;
+	struct sb_visit visit;
+	int mode = 1; /* thread local */
+
+	(void)unused;
+	CHECK(start() == SB_HEALTH_READY);
+	device = sb_device();
+	CHECK(device->cu->primary_retain(&own, 1) == 0);
+	CHECK(device->cu->context_push(own) == 0);
+	CHECK(device->cu->capture_mode(&mode) == 0);
+	errno = 4711;
+	CHECK(sb_device_enter(device, &visit) == SB_OK);
+	CHECK(device->cu->context_current(&found) == 0 && found == device->context);
+	errno = 1;
+	sb_device_leave(device, &visit);
+	CHECK(errno == 4711);
+	CHECK(device->cu->context_current(&found) == 0 && found == own);
+	mode = SB_CU_CAPTURE_MODE_GLOBAL;
+	CHECK(device->cu->capture_mode(&mode) == 0 && mode == 1);
+	CHECK(device->cu->context_pop(&popped) == 0 && popped == own);
+	CHECK(device->cu->context_current(&found) == 0 && found == NULL);
+}
+
+static void a_visit_leaves_context_capture_mode_and_errno(void)
+{
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=2", visit_is_unnoticed, NULL), 0);
+}
+
+static void places(const void *unused)
+{
+	static float pageable[64];
+	struct sb_device *device;
+	struct sb_visit visit;
+	sb_cu_deviceptr on_device;
+	void *pinned;
+
+	(void)unused;
+	CHECK(start() == SB_HEALTH_READY);
+	device = sb_device();
+	CHECK(sb_device_enter(device, &visit) == SB_OK);
+	CHECK(device->cu->memory_alloc(&on_device, 256) == 0);
+	CHECK(device->cu->host_alloc(&pinned, 256, 0) == 0);
+	sb_device_leave(device, &visit);
+	CHECK(sb_device_place(device, pageable, sizeof pageable) == SB_PLACE_PAGEABLE);
+	CHECK(sb_device_place(device, pinned, 256) == SB_PLACE_PINNED);
+	CHECK(sb_device_place(device, (void *)(uintptr_t)on_device, 256) == SB_PLACE_DEVICE);
+}
+
+static void operands_are_told_by_where_they_lie(void)
+{
+	CU_ASSERT_EQUAL(in_child("A=1", places, NULL), 0);
+}
+
+static void lose(const void *unused)
+{
+	enum sb_reason why;
+
+	(void)unused;
+	CHECK(start() == SB_HEALTH_READY);
+	CHECK(sb_device_check(sb_device(), SB_CU_ERROR_OUT_OF_MEMORY, "x") == SB_NO_MEMORY);
+	CHECK(sb_device_check(sb_device(), SB_CU_ERROR_INVALID_VALUE, "x") == SB_DECLINE);
+	CHECK(health(&why) == SB_HEALTH_READY);
+	CHECK(sb_device_check(sb_device(), SB_CU_ERROR_LAUNCH_FAILED, "x") == SB_LOST);
+	CHECK(health(&why) == SB_HEALTH_LOST && why == SB_REASON_LOST);
+	CHECK(sb_device() == NULL);
+	CHECK(start() == SB_HEALTH_LOST);
+}
+
+static void a_lost_device_stays_lost(void)
+{
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_LOGFILE=/dev/null", lose, NULL), 0);
+}
+
+int main(void)
+{
+	const struct suite_case tests[] = {
+		{"what cannot start says why", what_cannot_start_says_why},
+		{"the device is the one asked for", the_device_is_the_one_asked_for},
+		{"a start is bought when it has been missed",
+		 a_start_is_bought_when_it_has_been_missed},
+		{"nobody waits without a deadline, but the exit does",
+		 nobody_waits_without_a_deadline_but_the_exit_does},
+		{"a forked child uses CUDA only if its parent did not",
+		 a_forked_child_uses_cuda_only_if_its_parent_did_not},
+		{"a visit leaves context, capture mode and errno",
+		 a_visit_leaves_context_capture_mode_and_errno},
+		{"operands are told by where they lie", operands_are_told_by_where_they_lie},
+		{"a lost device stays lost", a_lost_device_stays_lost},
+	};
+
+	if (!child_driver() || !child_driver_is_stand_in())
+		return suite_skip("no driver to test with");
+	return SUITE("device", tests);
+}

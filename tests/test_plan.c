@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans of thousands of random calls: every block once, in bounds, nothing used before its time. */
+#include "child.h"
+
+#include <stdint.h>
+
+#include "plan.h"
+
+#define REGIONS 128
+
+static uint32_t state = 12345;
+
+static int64_t pick(int64_t least, int64_t most)
+{
+	state = state * 1664525u + 1013904223u;
+	return least + (int64_t)(state >> 4) % (most - least + 1);
+}
+
+/* A piece of the device region: what it holds, and who touched it last on each stream. */
+struct region {
+	size_t at;
+	int64_t start, count; /* of the operand, or i0 and m of a block */
+	int64_t start_j, count_j;
+	int reader[SB_STREAMS], writer[SB_STREAMS];
+};
+
+struct replay {
+	const struct sb_plan *plan;
+	const struct sb_plan_wish *wish;
+	struct region regions[REGIONS];
+	int region_count;
+	int (*seen)[SB_STREAMS]; /* by step: the last step of each stream that is over by then */
+	int stream_last[SB_STREAMS];
+	int event_stream[SB_DEVICE_EVENTS];
+	double covered;
+	int wrong;
+};
+
+#define EXPECT(r, condition)                                                                       \
+	((condition)                                                                               \
+		 ? (void)0                                                                         \
+		 : (void)((r)->wrong++,                                                            \
+			  (r)->wrong < 4 ? fprintf(stderr, "%d: %s\n", __LINE__, #condition) : 0))
+
+static struct region *region_at(struct replay *r, size_t at)
+{
+	for (int i = 0; i < r->region_count; i++)
+		if (r->regions[i].at == at)
+			return &r->regions[i];
+	EXPECT(r, r->region_count < REGIONS);
+	if (r->region_count == REGIONS)
+		return &r->regions[0];
+	r->regions[r->region_count] = (struct region){.at = at};
+	for (int s = 0; s < SB_STREAMS; s++)
+		r->regions[r->region_count].reader[s] = r->regions[r->region_count].writer[s] = -1;
+	return &r->regions[r->region_count++];
+}
+
+static void touch(struct replay *r, struct region *region, int step, int write)
+{
+	int stream = (int)r->plan->steps[step].stream;
+
+	for (int s = 0; s < SB_STREAMS; s++) {
+		EXPECT(r, region->writer[s] <= r->seen[step][s]);
+		if (write)
+			EXPECT(r, region->reader[s] <= r->seen[step][s]);
+	}
+	if (write)
+		region->writer[stream] = step;
+	else
+		region->reader[stream] = step;
+}
+
+static void order(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+
+	for (int s = 0; s < SB_STREAMS; s++)
+		r->seen[i][s] = -1;
+	/* A stream's own steps are over when the next begins, and all that they waited for. */
+	if (r->stream_last[step->stream] >= 0)
+		memcpy(r->seen[i], r->seen[r->stream_last[step->stream]], sizeof r->seen[i]);
+	r->seen[i][step->stream] = r->stream_last[step->stream];
+	for (int n = 0; n < SB_STEP_NEEDS && step->needs[n] >= 0; n++) {
+		int need = step->needs[n];
+		const struct sb_step *earlier = &r->plan->steps[need];
+
+		EXPECT(r, need < i);
+		EXPECT(r, earlier->event >= 0 || earlier->stream == step->stream);
+		for (int s = 0; s < SB_STREAMS; s++)
+			if (r->seen[need][s] > r->seen[i][s])
+				r->seen[i][s] = r->seen[need][s];
+		if (need > r->seen[i][earlier->stream])
+			r->seen[i][earlier->stream] = need;
+	}
+	r->stream_last[step->stream] = i;
+	if (step->event >= 0) {
+		EXPECT(r, step->event < SB_DEVICE_EVENTS - SB_STREAMS);
+		EXPECT(r, r->event_stream[step->event] < 0 ||
+				  r->event_stream[step->event] == (int)step->stream);
+		r->event_stream[step->event] = (int)step->stream;
+	}
+}
+
+static void fill(struct region *region, int64_t start, int64_t count)
+{
+	/* Pieces of one panel add up. */
+	if (region->count && start == region->start + region->count)
+		region->count += count;
+	else {
+		region->start = start;
+		region->count = count;
+	}
+}
+
+static void replay_gemm(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	const size_t slots[] = {step->a, step->b};
+	const int64_t starts[] = {step->i0, step->j0}, counts[] = {step->m, step->n};
+	struct region *buffer;
+
+	for (int o = 0; o < SB_OPERANDS; o++) {
+		struct region *region;
+
+		if (r->plan->operands[o].way == SB_WAY_IN_PLACE)
+			continue;
+		region = region_at(r, slots[o]);
+		touch(r, region, i, 0);
+		EXPECT(r, region->start == starts[o] && region->count == counts[o]);
+	}
+	if (!r->plan->buffers) {
+		r->covered += (double)step->m * (double)step->n;
+		return;
+	}
+	buffer = region_at(r, step->to);
+	touch(r, buffer, i, 1);
+	buffer->start = step->i0;
+	buffer->count = step->m;
+	buffer->start_j = step->j0;
+	buffer->count_j = step->n;
+}
+
+static void replay_down(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	struct region *buffer = region_at(r, step->from);
+
+	touch(r, buffer, i, 0);
+	EXPECT(r, buffer->start == step->i0 && buffer->count == step->m);
+	EXPECT(r, buffer->start_j == step->j0 && buffer->count_j == step->n);
+	buffer->count = 0; /* taken down twice, it would no longer fit */
+	r->covered += (double)step->m * (double)step->n;
+}
+
+static void replay_step(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	struct region *to = step->kind < SB_STEP_GEMM ? region_at(r, step->to) : NULL;
+
+	order(r, i);
+	switch (step->kind) {
+	case SB_STEP_CLEAR:
+		touch(r, to, i, 1);
+		to->count = 0;
+		break;
+	case SB_STEP_UP:
+		touch(r, to, i, 1);
+		to->count = 0;
+		fill(to, step->start, step->count);
+		break;
+	case SB_STEP_PACK:
+		if (r->plan->operands[step->operand].way == SB_WAY_RAW) {
+			struct region *raw = region_at(r, step->from);
+
+			touch(r, raw, i, 0);
+			EXPECT(r, raw->start == step->start && raw->count == step->count);
+		}
+		touch(r, to, i, 1);
+		if (step->into == 0)
+			to->count = 0;
+		fill(to, step->start, step->count);
+		EXPECT(r, step->into + step->count <= r->plan->operands[step->operand].padded);
+		break;
+	case SB_STEP_GEMM:
+		replay_gemm(r, i);
+		break;
+	case SB_STEP_DOWN:
+		replay_down(r, i);
+		break;
+	}
+}
+
+static int replay(const struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	struct replay r = {.plan = plan, .wish = wish, .stream_last = {-1, -1, -1}};
+
+	memset(r.event_stream, 0xff, sizeof r.event_stream);
+	r.seen = malloc((size_t)plan->count * sizeof *r.seen);
+	EXPECT(&r, plan->device_bytes <= wish->device_bytes);
+	for (int i = 0; i < plan->count; i++)
+		replay_step(&r, i);
+	EXPECT(&r, r.covered == (double)wish->m * (double)wish->n);
+	free(r.seen);
+	return r.wrong;
+}
+
+static struct sb_plan_wish random_wish(void)
+{
+	static const enum sb_place places[] = {SB_PLACE_PAGEABLE, SB_PLACE_PAGEABLE,
+					       SB_PLACE_PINNED, SB_PLACE_DEVICE};
+	int64_t most = pick(0, 3) ? 3000 : 40000;
+
+	return (struct sb_plan_wish){
+		.m = pick(1, most),
+		.n = pick(1, most),
+		.k = pick(1, most),
+		.trans_a = pick(0, 1),
+		.trans_b = pick(0, 1),
+		.place_a = places[pick(0, 3)],
+		.place_b = places[pick(0, 3)],
+		.place_c = places[pick(0, 3)],
+		.kernel = sb_registry_row((int)pick(0, sb_registry_count() - 1)),
+		.device_bytes = (size_t)1 << pick(20, 36),
+	};
+}
+
+static void random_plans_are_complete_bounded_and_ordered(void)
+{
+	int made = 0, refused = 0;
+
+	for (int i = 0; i < 2500; i++) {
+		struct sb_plan_wish wish = random_wish();
+		struct sb_plan plan;
+		enum sb_status status = sb_plan_make(&plan, &wish);
+
+		CU_ASSERT(status == SB_OK || status == SB_NO_MEMORY);
+		if (status == SB_OK) {
+			CU_ASSERT_EQUAL(replay(&plan, &wish), 0);
+			sb_plan_free(&plan);
+			made++;
+		} else {
+			refused++;
+		}
+	}
+	CU_ASSERT(made > 1200 && refused > 20);
+}
+
+static void a_plan_is_a_function_of_the_wish_alone(void)
+{
+	struct sb_plan_wish wish = random_wish();
+	struct sb_plan one, two;
+
+	wish.device_bytes = (size_t)1 << 36;
+	CU_ASSERT_EQUAL(sb_plan_make(&one, &wish), SB_OK);
+	CU_ASSERT_EQUAL(sb_plan_make(&two, &wish), SB_OK);
+	CU_ASSERT_EQUAL_FATAL(one.count, two.count);
+	CU_ASSERT_EQUAL(memcmp(one.steps, two.steps, (size_t)one.count * sizeof *one.steps), 0);
+	sb_plan_free(&one);
+	sb_plan_free(&two);
+}
+
+/* The plain kernel's smallest panels fit a fraction of a card even with a very long k. */
+static void a_full_panel_of_the_plain_kernel_fits_in_practice(void)
+{
+	struct sb_plan_wish wish = {.m = 20000,
+				    .n = 20000,
+				    .k = 1000000,
+				    .trans_a = true,
+				    .kernel = sb_registry_plain(),
+				    .device_bytes = (size_t)1 << 30};
+	struct sb_plan plan;
+
+	CU_ASSERT_EQUAL(sb_plan_make(&plan, &wish), SB_OK);
+	CU_ASSERT_EQUAL(replay(&plan, &wish), 0);
+	sb_plan_free(&plan);
+}
+
+static void what_all_lies_on_the_device_is_one_launch(void)
+{
+	struct sb_plan_wish wish = {.m = 9000,
+				    .n = 9000,
+				    .k = 9000,
+				    .place_a = SB_PLACE_DEVICE,
+				    .place_b = SB_PLACE_DEVICE,
+				    .place_c = SB_PLACE_DEVICE,
+				    .kernel = sb_registry_plain()};
+	struct sb_plan plan;
+
+	CU_ASSERT_EQUAL(sb_plan_make(&plan, &wish), SB_OK);
+	CU_ASSERT_EQUAL(plan.count, 1);
+	CU_ASSERT_EQUAL(plan.device_bytes, 0);
+	sb_plan_free(&plan);
+}
+
+static void sizes_beyond_31_bits_are_declined(void)
+{
+	struct sb_plan_wish wish = {.m = (int64_t)1 << 31,
+				    .n = 1,
+				    .k = 1,
+				    .kernel = sb_registry_plain(),
+				    .device_bytes = (size_t)1 << 40};
+	struct sb_plan plan;
+
+	CU_ASSERT_EQUAL(sb_plan_make(&plan, &wish), SB_DECLINE);
+	wish.m = 1;
+	wish.k = (int64_t)1 << 40;
+	CU_ASSERT_EQUAL(sb_plan_make(&plan, &wish), SB_DECLINE);
+}
+
+int main(void)
+{
+	const struct suite_case tests[] = {
+		{"random plans are complete, bounded and ordered",
+		 random_plans_are_complete_bounded_and_ordered},
+		{"a plan is a function of the wish alone", a_plan_is_a_function_of_the_wish_alone},
+		{"a full panel of the plain kernel fits in practice",
+		 a_full_panel_of_the_plain_kernel_fits_in_practice},
+		{"what all lies on the device is one launch",
+		 what_all_lies_on_the_device_is_one_launch},
+		{"sizes beyond 31 bits are declined", sizes_beyond_31_bits_are_declined},
+	};
+
+	return SUITE("plan", tests);
+}
