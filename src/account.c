@@ -23,7 +23,17 @@ static double now(void)
 
 struct sb_account sb_account_open(void)
 {
-	return (struct sb_account){sb_settings_timed() ? now() : 0};
+	struct sb_account account = {0};
+	struct sb_as_found found;
+	bool entered;
+
+	if (!sb_settings_timed())
+		return account;
+	entered = sb_process_enter(&found);
+	account.start = now();
+	if (entered)
+		sb_process_leave(&found);
+	return account;
 }
 
 static void tell(const struct sb_call *call, const struct sb_outcome *outcome)
@@ -42,6 +52,8 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 		      const struct sb_decision *decision)
 {
 	struct sb_outcome outcome = {decision->side, decision->reason, decision->kernel, 0};
+	struct sb_as_found found;
+	bool entered = sb_process_enter(&found);
 
 	if (account->start > 0) {
 		outcome.seconds = now() - account->start;
@@ -52,6 +64,8 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 	sb_stats_add(call, &outcome);
 	if (account->start > 0)
 		tell(call, &outcome);
+	if (entered)
+		sb_process_leave(&found);
 }
 
 /*
@@ -60,11 +74,12 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
  */
 static __attribute__((destructor)) void report_at_exit(void)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
 	const struct sb_settings *settings = sb_settings();
 
 	if (!sb_process_started() && settings->run_id != getpid())
 		return;
 	sb_check_summary();
-	if (*settings->report)
-		sb_report_append(settings->report);
+	if (*settings->report && !sb_report_append(settings->report))
+		sb_trace_once(&said, "SHIMBLAS_REPORT=%s cannot be written", settings->report);
 }

@@ -35,16 +35,14 @@ static _Atomic(struct sb_backend *) found;
  * lower half is 2 and whose upper half is negative is 2 to 32-bit integers and nothing to 64-bit
  * ones. Only plain names need asking: a prefix or suffix says its width.
  */
-static int width_of(const struct sb_name *name, const void *function)
+static int width_of(const void *function)
 {
 	static const float pair[2] = {1, 2};
 	const int64_t length = (int64_t)(0xffffffff00000002u), step = 1;
 	void *handle;
 	long (*isamax)(const void *, const void *, const void *);
-	int bits = name->bits;
+	int bits = 32;
 
-	if (strcmp(name->spelling, name->plain) != 0)
-		return bits;
 	handle = sb_object_hold(function);
 	if (!handle)
 		return bits;
@@ -70,8 +68,8 @@ static struct sb_backend *record(const struct sb_name *name, const void *functio
 		return NULL;
 	*(const void **)&backend->function = function;
 	backend->source = source;
-	backend->bits = function ? width_of(name, function) : name->bits;
-	path = function ? sb_object_path(function) : "";
+	backend->bits = strcmp(name->spelling, name->plain) == 0 ? width_of(function) : name->bits;
+	path = sb_object_path(function);
 	backend->path = strdup(path ? path : "");
 	backend->next = head;
 	while (!atomic_compare_exchange_weak(&found, &backend->next, backend))
@@ -84,8 +82,11 @@ static void *symbol_in(void *handle, const struct sb_name *name)
 {
 	void *function = dlsym(handle, name->spelling);
 
-	if (!function && name->bits == 32)
+	if (!function) {
 		function = dlsym(handle, name->plain);
+		if (function && width_of(function) != name->bits)
+			return NULL;
+	}
 	return function && sb_object_foreign(function) ? function : NULL;
 }
 
@@ -112,9 +113,19 @@ static void open_setting(void)
 
 static void *from_setting(struct sb_name *name, const void *caller)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	void *function;
+
 	(void)caller;
 	pthread_once(&setting_once, open_setting);
-	return opened_setting ? symbol_in(opened_setting, name) : NULL;
+	if (!opened_setting)
+		return NULL;
+	function = symbol_in(opened_setting, name);
+	if (!function)
+		sb_trace_once(&said,
+			      "SHIMBLAS_BACKEND=%s cannot answer %s; using the program's own BLAS",
+			      sb_settings()->backend, name->spelling);
+	return function;
 }
 
 static void *from_next(struct sb_name *name, const void *caller)
@@ -155,32 +166,19 @@ static void *(*const seek[SB_SOURCES])(struct sb_name *, const void *) = {
 	[SB_SOURCE_FALLBACK] = from_fallback,
 };
 
-/*
- * What was found for a caller, by return address and spelling (both, since a wrapper that jumps on
- * leaves its own caller's address for every spelling). Slots are filled once and never emptied; a
- * full neighbourhood only means looking again.
- */
-enum { SLOT_BITS = 10, SLOTS = 1 << SLOT_BITS, PROBES = 8, SPELLING_BITS = 4 };
-struct slot {
-	_Atomic uint64_t key; /* 0: empty */
-	_Atomic(struct sb_backend *) backend;
-};
-static struct slot slots[SLOTS];
+/* Slots are filled once and never emptied; a full neighbourhood only means looking again. */
+enum { SLOTS = 1 << SB_SLOT_BITS, PROBES = 8 };
+struct sb_slot sb_backend_slots[SLOTS];
 
-static uint64_t key_of(const struct sb_name *name, const void *caller)
+static struct sb_slot *slot_at(uint64_t key, size_t probe)
 {
-	return (uint64_t)(uintptr_t)caller << SPELLING_BITS | (uint64_t)(name->index + 1);
-}
-
-static struct slot *slot_at(uint64_t key, size_t probe)
-{
-	return &slots[((key * 0x9e3779b97f4a7c15u >> (64 - SLOT_BITS)) + probe) % SLOTS];
+	return &sb_backend_slots[(sb_backend_slot(key) + probe) % SLOTS];
 }
 
 static struct sb_backend *remembered(uint64_t key)
 {
 	for (size_t probe = 0; probe < PROBES; probe++) {
-		struct slot *slot = slot_at(key, probe);
+		struct sb_slot *slot = slot_at(key, probe);
 		uint64_t known = atomic_load_explicit(&slot->key, memory_order_acquire);
 
 		if (known == key)
@@ -194,7 +192,7 @@ static struct sb_backend *remembered(uint64_t key)
 static void remember(uint64_t key, struct sb_backend *backend)
 {
 	for (size_t probe = 0; probe < PROBES; probe++) {
-		struct slot *slot = slot_at(key, probe);
+		struct sb_slot *slot = slot_at(key, probe);
 		uint64_t known = 0;
 
 		if (atomic_compare_exchange_strong(&slot->key, &known, key) || known == key) {
@@ -225,16 +223,18 @@ static __attribute__((noinline)) const struct sb_backend *search(struct sb_name 
 		if (source <= SB_SOURCE_NEXT)
 			atomic_store(&name->process_wide, backend);
 		else
-			remember(key_of(name, caller), backend);
+			remember(sb_backend_key(name, caller), backend);
 	}
 	dlerror();
 	errno = kept;
 	return backend ? backend : &built_in[name->bits == 64];
 }
 
-const struct sb_backend *sb_backend_find_for(struct sb_name *name, const void *caller)
+const struct sb_backend *sb_backend_find(struct sb_name *name, const void *caller)
 {
-	struct sb_backend *backend = remembered(key_of(name, caller));
+	const struct sb_backend *backend = sb_backend_known(name, caller);
 
+	if (!backend)
+		backend = remembered(sb_backend_key(name, caller));
 	return backend ? backend : search(name, caller);
 }

@@ -93,14 +93,39 @@ struct sb_forward {
 };
 
 /* The function that answers this caller's calls of this spelling; never NULL. errno is kept. */
-const struct sb_backend *sb_backend_find_for(struct sb_name *name, const void *caller);
+const struct sb_backend *sb_backend_find(struct sb_name *name, const void *caller);
 
-static inline const struct sb_backend *sb_backend_find(struct sb_name *name, const void *caller)
+/*
+ * The same where it is known at the first look, else NULL. No function call; see stats.h. What was
+ * found for a caller is kept by return address and spelling (both, since a wrapper that jumps on
+ * leaves its own caller's address for every spelling).
+ */
+enum { SB_SLOT_BITS = 10, SB_SPELLING_BITS = 4 };
+struct sb_slot {
+	_Atomic uint64_t key; /* 0: empty */
+	_Atomic(struct sb_backend *) backend;
+};
+extern struct sb_slot sb_backend_slots[1 << SB_SLOT_BITS];
+
+static inline uint64_t sb_backend_key(const struct sb_name *name, const void *caller)
 {
-	const struct sb_backend *known =
-		atomic_load_explicit(&name->process_wide, memory_order_acquire);
+	return (uint64_t)(uintptr_t)caller << SB_SPELLING_BITS | (uint64_t)(name->index + 1);
+}
 
-	return known ? known : sb_backend_find_for(name, caller);
+static inline size_t sb_backend_slot(uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15u >> (64 - SB_SLOT_BITS);
+}
+
+static inline const struct sb_backend *sb_backend_known(struct sb_name *name, const void *caller)
+{
+	struct sb_backend *known = atomic_load_explicit(&name->process_wide, memory_order_acquire);
+	uint64_t key = sb_backend_key(name, caller);
+	struct sb_slot *slot = &sb_backend_slots[sb_backend_slot(key)];
+
+	if (!known && atomic_load_explicit(&slot->key, memory_order_acquire) == key)
+		known = atomic_load_explicit(&slot->backend, memory_order_acquire);
+	return known;
 }
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 
+#include <errno.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -18,6 +19,19 @@ static struct {
 	uint64_t compared, failed;
 	double worst;
 } summary = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A child of fork compares its own; another thread may have held the lock in the parent. */
+static void forget_parent(void)
+{
+	pthread_mutex_init(&summary.lock, NULL);
+	summary.compared = summary.failed = 0;
+	summary.worst = 0;
+}
+
+static void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, forget_parent);
+}
 
 /* What a comparison needs: C before the call, C by the GPU, and |A||B|, all m x n without gaps. */
 struct trial {
@@ -50,6 +64,7 @@ static void close_trial(struct trial *trial)
 
 static bool open_trial(struct trial *trial, const struct sb_call *call)
 {
+	int kept = errno;
 	size_t bytes = (size_t)call->m * (size_t)call->n * sizeof(float);
 	int64_t rows_a = call->trans_a ? call->k : call->m,
 		rows_b = call->trans_b ? call->n : call->k;
@@ -63,6 +78,7 @@ static bool open_trial(struct trial *trial, const struct sb_call *call)
 		.abs_b = magnitudes(call->b, rows_b, call->trans_b ? call->k : call->n, call->ldb)};
 	if (!trial->before || !trial->gpu || !trial->magnitude || !trial->abs_a || !trial->abs_b) {
 		close_trial(trial);
+		errno = kept;
 		return false;
 	}
 	for (int64_t j = 0; j < call->n; j++)
@@ -85,7 +101,7 @@ static enum sb_status run_gpu(const struct sb_forward *forward, struct trial *tr
 	struct sb_as_found found;
 	enum sb_status status;
 
-	if (sb_backend_foreign(forward->name, forward->caller) || !sb_process_enter(&found))
+	if (!sb_process_enter(&found))
 		return SB_DECLINE;
 	status = sb_offload(&trial->call, decision, finish, (void *)forward);
 	sb_process_leave(&found);
@@ -139,10 +155,26 @@ static double worst_of(const struct trial *trial, const struct sb_call *call)
 	return worst;
 }
 
+/* Entered as a call on the GPU is: the flags it raises and its errno are not the program's. */
+static double compare(const struct sb_forward *forward, struct trial *trial)
+{
+	struct sb_as_found found;
+	bool entered = sb_process_enter(&found);
+	double worst;
+
+	run_magnitude(forward, trial);
+	worst = worst_of(trial, forward->call);
+	if (entered)
+		sb_process_leave(&found);
+	return worst;
+}
+
 static void note(const struct sb_call *call, double worst)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	pthread_once(&once, watch_fork);
 	pthread_mutex_lock(&summary.lock);
 	summary.compared++;
 	summary.failed += worst > 1;
@@ -164,6 +196,11 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 	enum sb_status status = SB_NO_MEMORY;
 	struct trial trial;
 
+	if (sb_backend_foreign(forward->name, forward->caller)) {
+		sb_backend_run(forward);
+		*decision = sb_route_to_cpu(*decision, SB_REASON_INVALID);
+		return;
+	}
 	*decision = sb_route_to_cpu(*decision, SB_REASON_FORCED);
 	if (!open_trial(&trial, call)) {
 		sb_backend_run(forward);
@@ -173,8 +210,7 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 	status = attempt.side == SB_GPU ? run_gpu(forward, &trial, &attempt) : SB_DECLINE;
 	sb_backend_run(forward);
 	if (status == SB_OK) {
-		run_magnitude(forward, &trial);
-		note(call, worst_of(&trial, call));
+		note(call, compare(forward, &trial));
 	} else {
 		*decision = sb_route_after(*decision, status);
 	}
@@ -184,11 +220,18 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 void sb_check_summary(void)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
+	uint64_t compared, failed;
+	double worst;
 
-	if (summary.compared || sb_route_mode() == SB_MODE_CHECK)
-		sb_trace_once(
-			&said,
-			"check: %" PRIu64 " calls compared, largest error %s of k*eps*|A||B|, "
-			"%" PRIu64 " above 1",
-			summary.compared, sb_trace_fixed(summary.worst, 3).text, summary.failed);
+	pthread_mutex_lock(&summary.lock);
+	compared = summary.compared;
+	failed = summary.failed;
+	worst = summary.worst;
+	pthread_mutex_unlock(&summary.lock);
+	if (compared || sb_route_mode() == SB_MODE_CHECK)
+		sb_trace_once(&said,
+			      "check: %" PRIu64
+			      " calls compared, largest error %s of k*eps*|A||B|, "
+			      "%" PRIu64 " above 1",
+			      compared, sb_trace_fixed(worst, 3).text, failed);
 }

@@ -51,11 +51,33 @@ static void enter(enum sb_name_index index, const void *caller, const struct sb_
 	sb_gemm(&forward);
 }
 
+/*
+ * The six arguments that travel on the stack of x86-64, as one: its psABI passes a struct of more
+ * than two eightbytes by value exactly where it would pass the members. A compiler that jumps on
+ * leaves such a struct where it is; it would copy six parameters out and in again.
+ */
+#if defined(__x86_64__)
+struct rest {
+	const void *a;
+	int64_t lda;
+	const void *b;
+	int64_t ldb;
+	void *c;
+	int64_t ldc;
+};
+#define SB_PARAMETERS                                                                              \
+	int64_t layout, int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, int64_t k,         \
+		float alpha, float beta, struct rest rest
+#define SB_ARGUMENTS	layout, trans_a, trans_b, m, n, k, alpha, beta, rest
+#define SB_REST(member) rest.member
+#else
 #define SB_PARAMETERS                                                                              \
 	int64_t layout, int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, int64_t k,         \
 		float alpha, const void *a, int64_t lda, const void *b, int64_t ldb, float beta,   \
 		void *c, int64_t ldc
-#define SB_ARGUMENTS layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define SB_ARGUMENTS	layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define SB_REST(member) member
+#endif
 
 /*
  * A small call jumps straight on, with nothing of ours left on the stack; the others are entered
@@ -66,17 +88,34 @@ static void enter(enum sb_name_index index, const void *caller, const struct sb_
 #define SB_ENTRY_CBLAS(spelling, integer)                                                          \
 	static __attribute__((noinline)) void large_##spelling(const void *caller, SB_PARAMETERS)  \
 	{                                                                                          \
-		const struct sb_cblas_arguments x = {SB_ARGUMENTS};                                \
+		const struct sb_cblas_arguments x = {                                              \
+			layout,                                                                    \
+			trans_a,                                                                   \
+			trans_b,                                                                   \
+			m,                                                                         \
+			n,                                                                         \
+			k,                                                                         \
+			alpha,                                                                     \
+			SB_REST(a),                                                                \
+			SB_REST(lda),                                                              \
+			SB_REST(b),                                                                \
+			SB_REST(ldb),                                                              \
+			beta,                                                                      \
+			SB_REST(c),                                                                \
+			SB_REST(ldc),                                                              \
+		};                                                                                 \
                                                                                                    \
 		enter(SB_NAME_##spelling, caller, &x, (integer)m, (integer)n, (integer)k,          \
-		      (integer)lda, (integer)ldb, (integer)ldc);                                   \
+		      (integer)x.lda, (integer)x.ldb, (integer)x.ldc);                             \
 	}                                                                                          \
 	void spelling(SB_PARAMETERS);                                                              \
 	void spelling(SB_PARAMETERS)                                                               \
 	{                                                                                          \
 		const void *caller = __builtin_return_address(0);                                  \
+		bool swap = (int)layout == ROW_MAJOR;                                              \
 		sb_function small = sb_gemm_small(&sb_names[SB_NAME_##spelling], caller,           \
-						  (integer)m, (integer)n, (integer)k);             \
+						  (integer)(swap ? n : m),                         \
+						  (integer)(swap ? m : n), (integer)k);            \
                                                                                                    \
 		if (small)                                                                         \
 			((__typeof__(&spelling))(void *)small)(SB_ARGUMENTS);                      \

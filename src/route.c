@@ -11,6 +11,7 @@
 #include "model.h"
 #include "process.h"
 #include "settings.h"
+#include "stats.h"
 #include "situation.h"
 #include "start.h"
 #include "threads.h"
@@ -21,7 +22,7 @@
  */
 static const double small_work = 128.0 * 128.0 * 128.0;
 
-_Atomic double sb_route_quick = -DBL_MAX;
+_Atomic uint64_t sb_route_quick;
 static atomic_int mode_in_force = -1;
 static _Atomic double small_bound = -DBL_MAX;
 
@@ -37,7 +38,8 @@ static void set_bound(int mode)
 
 	atomic_store(&mode_in_force, mode);
 	atomic_store(&small_bound, bounds[mode]);
-	atomic_store(&sb_route_quick, sb_settings_timed() ? -DBL_MAX : bounds[mode]);
+	atomic_store(&sb_route_quick,
+		     sb_settings_timed() || bounds[mode] < small_work ? 0 : SB_SMALL_EXTENT);
 }
 
 int sb_route_mode(void)
@@ -186,6 +188,7 @@ static struct sb_decision compare_sides(const struct sb_call *call, struct sb_de
 static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call)
 {
 	struct sb_decision decision = {.side = SB_CPU, .reason = SB_REASON_SMALL};
+	struct sb_as_found found;
 	int mode = sb_route_mode();
 
 	/* Asked again: at the first call the bound was not known. */
@@ -197,13 +200,13 @@ static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *
 		return sb_route_to_cpu(decision, SB_REASON_FORCED);
 	if (!aligned(call))
 		return sb_route_to_cpu(decision, SB_REASON_MISALIGNED);
-	if (sb_process_nested())
+	if (!sb_process_enter(&found))
 		return sb_route_to_cpu(decision, SB_REASON_NESTED);
 	decision.compare = mode == SB_MODE_CHECK;
-	if (mode == SB_MODE_AUTO)
-		return compare_sides(call, decision);
 	decision.reason = SB_REASON_FORCED;
-	return force_gpu(decision);
+	decision = mode == SB_MODE_AUTO ? compare_sides(call, decision) : force_gpu(decision);
+	sb_process_leave(&found);
+	return decision;
 }
 
 struct sb_decision sb_route(const struct sb_call *call)

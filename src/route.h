@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "call.h"
 #include "situation.h"
@@ -38,11 +39,12 @@ struct sb_decision sb_route_to_cpu(struct sb_decision decision, enum sb_reason r
 struct sb_decision sb_route_after(struct sb_decision decision, enum sb_status status);
 
 /*
- * mnk below which a call is neither judged nor told of. Nothing is below it until the first call
- * has read the settings, nor where somebody wants a line or a time for every call.
+ * A power of two: a call all of whose sizes are below it (so that m | n | k is) is neither judged
+ * nor told of. 0 until the first call has read the settings, in modes where the GPU is to answer
+ * all it can, and where somebody wants a line or a time for every call; at most SB_SMALL_EXTENT.
  */
-extern _Atomic double sb_route_quick;
-static inline double sb_route_quick_bound(void)
+extern _Atomic uint64_t sb_route_quick __attribute__((visibility("hidden")));
+static inline uint64_t sb_route_quick_bound(void)
 {
 	return atomic_load_explicit(&sb_route_quick, memory_order_relaxed);
 }

@@ -77,6 +77,21 @@ static bool number(const char *text, bool suffixed, uint64_t *value)
 	return true;
 }
 
+/* Numbers with commas between them; nothing at all is the empty list. */
+static bool numbers(const char *text)
+{
+	bool wanted = false;
+
+	for (; *text; text++) {
+		bool digit = *text >= '0' && *text <= '9';
+
+		if (!digit && (*text != ',' || wanted))
+			return false;
+		wanted = !digit;
+	}
+	return !wanted;
+}
+
 static bool store(int row, const char *text)
 {
 	void *field = (char *)&settings + offsets[row];
@@ -91,6 +106,11 @@ static bool store(int row, const char *text)
 		*(int *)field = position;
 		return true;
 	case SB_SETTING_TEXT:
+		*(const char **)field = text;
+		return true;
+	case SB_SETTING_LIST:
+		if (!numbers(text) || *text == ',')
+			return false;
 		*(const char **)field = text;
 		return true;
 	case SB_SETTING_BYTES:

@@ -16,6 +16,7 @@ enum sb_mode { SB_MODE_AUTO, SB_MODE_CPU, SB_MODE_GPU, SB_MODE_CHECK };
 /* One field a row of settings.def. Texts are "" where not given, never NULL, and live for ever. */
 #define SB_FIELD_CHOICE int
 #define SB_FIELD_TEXT	const char *
+#define SB_FIELD_LIST	const char *
 #define SB_FIELD_BYTES	uint64_t
 #define SB_FIELD_COUNT	int64_t
 
@@ -34,7 +35,13 @@ const struct sb_settings *sb_settings(void);
 bool sb_settings_timed(void);
 
 /* The table itself, for those who print it. */
-enum sb_setting_kind { SB_SETTING_CHOICE, SB_SETTING_TEXT, SB_SETTING_BYTES, SB_SETTING_COUNT };
+enum sb_setting_kind {
+	SB_SETTING_CHOICE,
+	SB_SETTING_TEXT,
+	SB_SETTING_LIST,
+	SB_SETTING_BYTES,
+	SB_SETTING_COUNT
+};
 struct sb_setting {
 	const char *variable, *fallback, *values, *text;
 	enum sb_setting_kind kind;

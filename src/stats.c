@@ -10,16 +10,22 @@
 
 struct block {
 	struct sb_totals totals;
+	struct sb_small small;
 	struct sb_last last;
 	bool called;
+	atomic_bool
+		owned; /* by a thread that lives; a free one goes to the next thread, counts kept */
 	struct block *next;
 };
 
-/* A pointer a thread: small enough for the static TLS that a dlopened library gets. */
+/* Two pointers a thread: small enough for the static TLS that a dlopened library gets. */
 static _Thread_local struct block *mine __attribute__((tls_model("initial-exec")));
+_Thread_local struct sb_small *sb_stats_small;
 
 static _Atomic(struct block *) blocks;
 static struct block shared; /* counted into, approximately, by threads that got no block */
+static pthread_key_t key;   /* its destructor learns that a thread ends */
+static bool key_made;
 static pthread_mutex_t baseline_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sb_totals baseline; /* what sb_stats_reset() has taken off */
 
@@ -29,26 +35,58 @@ static void forget_parent(void)
 	pthread_mutex_init(&baseline_lock, NULL);
 	memset(&baseline, 0, sizeof baseline);
 	memset(&shared.totals, 0, sizeof shared.totals);
-	for (struct block *block = atomic_load(&blocks); block; block = block->next)
+	for (struct block *block = atomic_load(&blocks); block; block = block->next) {
 		memset(&block->totals, 0, sizeof block->totals);
+		block->small.count = 0;
+		atomic_store(&block->owned, block == mine);
+	}
 }
 
-static void watch_fork(void)
+static void release_block(void *block)
+{
+	mine = NULL;
+	sb_stats_small = NULL;
+	atomic_store(&((struct block *)block)->owned, false);
+}
+
+static void watch_fork_and_threads(void)
 {
 	pthread_atfork(NULL, NULL, forget_parent);
+	key_made = pthread_key_create(&key, release_block) == 0;
+}
+
+static struct block *take_over(void)
+{
+	for (struct block *block = atomic_load(&blocks); block; block = block->next) {
+		bool owned = false;
+
+		if (atomic_compare_exchange_strong(&block->owned, &owned, true)) {
+			block->called = false;
+			return block;
+		}
+	}
+	return NULL;
 }
 
 static __attribute__((noinline)) struct block *open_block(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct block *block = calloc(1, sizeof *block);
+	struct block *block;
 
-	pthread_once(&once, watch_fork);
-	if (!block)
-		return &shared;
-	block->next = atomic_load(&blocks);
-	while (!atomic_compare_exchange_weak(&blocks, &block->next, block))
-		;
+	pthread_once(&once, watch_fork_and_threads);
+	block = take_over();
+	if (!block) {
+		block = calloc(1, sizeof *block);
+		if (!block)
+			return &shared;
+		atomic_init(&block->owned, true);
+		block->next = atomic_load(&blocks);
+		while (!atomic_compare_exchange_weak(&blocks, &block->next, block))
+			;
+	}
+	if (key_made)
+		pthread_setspecific(key, block);
+	sb_stats_small = &block->small;
 	return mine = block;
 }
 
@@ -83,43 +121,67 @@ static void raise_sum(double *sum, double by)
 	__atomic_store(sum, &value, __ATOMIC_RELAXED);
 }
 
-static inline void add(struct block *block, int64_t m, int64_t n, int64_t k, double work,
-		       size_t element, const struct sb_outcome *outcome)
+/* Two negative sizes make a positive product, but no work. */
+static void count(struct sb_tally *tally, int64_t m, int64_t n, int64_t k, double work,
+		  size_t element)
 {
-	struct sb_tally *tally =
-		&block->totals.tally[outcome->side][outcome->reason][sb_stats_bucket(work)];
-
 	raise_count(&tally->calls);
-	/* Two negative sizes make a positive product. */
 	if (work > 0 && m > 0 && n > 0) {
 		raise_sum(&tally->flops, 2 * work);
 		raise_sum(&tally->bytes,
 			  (double)element * ((double)m * (double)k + (double)n * (double)(k + m)));
 	}
-	if (outcome->seconds > 0)
-		raise_sum(&tally->seconds, outcome->seconds);
-	block->last = (struct sb_last){m, n, k, *outcome};
-	block->called = true;
+}
+
+static struct sb_last noted_call(uint32_t word)
+{
+	static const struct sb_outcome small = {SB_CPU, SB_REASON_SMALL, NULL, 0};
+
+	return (struct sb_last){word & 0xff, word >> 8 & 0xff, word >> 16, small};
+}
+
+static void count_small(struct sb_totals *totals, const struct sb_small *small)
+{
+	uint32_t noted = __atomic_load_n(&small->count, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < noted; i++) {
+		struct sb_last call =
+			noted_call(__atomic_load_n(&small->calls[i], __ATOMIC_RELAXED));
+		double work = (double)(call.m * call.n * call.k);
+
+		count(&totals->tally[SB_CPU][SB_REASON_SMALL][sb_stats_bucket(work)], call.m,
+		      call.n, call.k, work, sizeof(float));
+	}
+}
+
+static void fold(struct block *block)
+{
+	count_small(&block->totals, &block->small);
+	__atomic_store_n(&block->small.count, 0, __ATOMIC_RELEASE);
 }
 
 void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome)
 {
-	add(mine ? mine : open_block(), call->m, call->n, call->k, sb_call_flops(call) / 2,
-	    sb_element(call->type)->bytes, outcome);
-}
+	struct block *block = mine ? mine : open_block();
+	double work = sb_call_flops(call) / 2;
+	struct sb_tally *tally =
+		&block->totals.tally[outcome->side][outcome->reason][sb_stats_bucket(work)];
 
-void sb_stats_add_small(int64_t m, int64_t n, int64_t k, double work)
-{
-	static const struct sb_outcome small = {SB_CPU, SB_REASON_SMALL, NULL, 0};
-
-	add(mine ? mine : open_block(), m, n, k, work, sizeof(float), &small);
+	fold(block);
+	count(tally, call->m, call->n, call->k, work, sb_element(call->type)->bytes);
+	if (outcome->seconds > 0)
+		raise_sum(&tally->seconds, outcome->seconds);
+	block->last = (struct sb_last){call->m, call->n, call->k, *outcome};
+	block->called = true;
 }
 
 bool sb_stats_last(struct sb_last *last)
 {
-	if (!mine || !mine->called)
+	uint32_t noted = mine ? mine->small.count : 0;
+
+	if (!noted && (!mine || !mine->called))
 		return false;
-	*last = mine->last;
+	*last = noted ? noted_call(mine->small.calls[noted - 1]) : mine->last;
 	return true;
 }
 
@@ -147,8 +209,10 @@ static void read_raw(struct sb_totals *totals)
 {
 	memset(totals, 0, sizeof *totals);
 	add_totals(totals, &shared.totals, 1);
-	for (struct block *block = atomic_load(&blocks); block; block = block->next)
+	for (struct block *block = atomic_load(&blocks); block; block = block->next) {
 		add_totals(totals, &block->totals, 1);
+		count_small(totals, &block->small);
+	}
 }
 
 void sb_stats_read(struct sb_totals *totals)

@@ -44,8 +44,32 @@ int64_t sb_stats_bucket_limit(int bucket);
 /* Counts one call of this thread. Never fails; allocates a thread's block at its first call. */
 void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome);
 
-/* The same for a call that was too small to judge; work = mnk. Few instructions, no clock. */
-void sb_stats_add_small(int64_t m, int64_t n, int64_t k, double work);
+/*
+ * A call that was too small to judge is only noted, inline, in a list of its thread; false if the
+ * list is full or the thread has none yet, and the call is to go the long way, where
+ * sb_stats_add() counts the noted ones. Nothing here is a function call, so that the entries need
+ * keep nothing of their caller's registers.
+ */
+enum { SB_SMALL_NOTED = 64, SB_SMALL_EXTENT = 64 };
+struct sb_small {
+	uint32_t count;
+	uint32_t calls[SB_SMALL_NOTED]; /* m | n << 8 | k << 16 */
+};
+extern _Thread_local struct sb_small *sb_stats_small
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* m, n and k from 0 to below SB_SMALL_EXTENT. */
+static inline bool sb_stats_note_small(int64_t m, int64_t n, int64_t k)
+{
+	struct sb_small *small = sb_stats_small;
+	uint32_t noted;
+
+	if (!small || (noted = small->count) == SB_SMALL_NOTED)
+		return false;
+	__atomic_store_n(&small->calls[noted], (uint32_t)(m | n << 8 | k << 16), __ATOMIC_RELAXED);
+	__atomic_store_n(&small->count, noted + 1, __ATOMIC_RELEASE);
+	return true;
+}
 
 /* The last call this thread made, m x n x k column-major; false if it made none. */
 struct sb_last {

@@ -116,6 +116,7 @@ bool sb_trace_append(const char *path, const char *text, size_t length)
 
 static void line(const char *format, va_list arguments)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
 	const char *logfile = sb_settings()->logfile;
 	char text[LINE];
 	int length;
@@ -129,7 +130,13 @@ static void line(const char *format, va_list arguments)
 	if (length > LINE - 2)
 		length = LINE - 2;
 	text[length++] = '\n';
-	sb_trace_append(*logfile ? logfile : "-", text, (size_t)length);
+	if (sb_trace_append(*logfile ? logfile : "-", text, (size_t)length) || !*logfile)
+		return;
+	if (!atomic_flag_test_and_set(&said)) {
+		length = snprintf(text, sizeof text, "%sSHIMBLAS_LOGFILE=%s cannot be written\n",
+				  prefix, logfile);
+		sb_trace_append("-", text, (size_t)(length < LINE ? length : LINE - 1));
+	}
 }
 
 bool sb_trace_wanted(int level)

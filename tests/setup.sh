@@ -52,21 +52,21 @@ install_packages() {
 # wheel_environment NAME REQUIREMENT...: a virtual environment with wheels, $build/wheels/NAME.
 # False if it cannot be had, which is for the caller to judge.
 wheel_environment() {
-    name=$1
+    wheel_name=$1
     shift
-    folder=$build/wheels/$name
+    folder=$build/wheels/$wheel_name
     [ "$(cat "$folder/complete" 2>/dev/null)" = "$*" ] && return 0
-    say "Python environment $name: $*"
+    say "Python environment $wheel_name: $*"
     rm -rf "$folder"
     mkdir -p "$build/wheels"
-    if /usr/bin/python3 -m venv "$folder" >"$build/wheels/$name.log" 2>&1 &&
+    if /usr/bin/python3 -m venv "$folder" >"$build/wheels/$wheel_name.log" 2>&1 &&
         "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$@" \
-            >>"$build/wheels/$name.log" 2>&1; then
+            >>"$build/wheels/$wheel_name.log" 2>&1; then
         echo "$*" >"$folder/complete"
         return 0
     fi
-    tail -n 3 "$build/wheels/$name.log"
-    say "no Python environment $name (see $build/wheels/$name.log)"
+    tail -n 3 "$build/wheels/$wheel_name.log"
+    say "no Python environment $wheel_name (see $build/wheels/$wheel_name.log)"
     return 1
 }
 
@@ -100,18 +100,18 @@ make_configure() {
 
 # configure_build NAME OPTION...: configures $build/NAME unless it is, with these very options.
 configure_build() {
-    name=$1
+    tree=$build/$1
     shift
-    mkdir -p "$build/$name"
-    if [ -f "$build/$name/config.status" ] &&
-        [ "$(cat "$build/$name/options" 2>/dev/null)" = "$*" ] &&
-        [ ! "$root/configure" -nt "$build/$name/config.status" ]; then
+    mkdir -p "$tree"
+    if [ -f "$tree/config.status" ] &&
+        [ "$(cat "$tree/options" 2>/dev/null)" = "$*" ] &&
+        [ ! "$root/configure" -nt "$tree/config.status" ]; then
         return 0
     fi
     # Objects of other options must not be taken for current.
-    [ ! -f "$build/$name/Makefile" ] || make -s -C "$build/$name" clean >/dev/null 2>&1 || :
-    (cd "$build/$name" && "$root/configure" -q "$@" >configure.log 2>&1) ||
-        { tail -n 20 "$build/$name/configure.log"; return 1; }
-    grep WARNING "$build/$name/configure.log" || :
-    echo "$*" >"$build/$name/options"
+    [ ! -f "$tree/Makefile" ] || make -s -C "$tree" clean >/dev/null 2>&1 || :
+    (cd "$tree" && "$root/configure" -q "$@" >configure.log 2>&1) ||
+        { tail -n 20 "$tree/configure.log"; return 1; }
+    grep WARNING "$tree/configure.log" || :
+    echo "$*" >"$tree/options"
 }

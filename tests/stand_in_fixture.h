@@ -6,12 +6,12 @@
 #ifndef SB_STAND_IN_FIXTURE_H
 #define SB_STAND_IN_FIXTURE_H
 
-#include <CUnit/Basic.h>
 #include <stdint.h>
 #include <string.h>
 #include "../kernels/args.h"
 #include "../src/cuda_types.h"
 #include "stand_in/stand_in.h"
+#include "suite.h"
 
 #define SB_DRIVER(slot, base, symbol, version, parameters)                                         \
 	sb_cu_result cu_##slot parameters __asm__(symbol);
@@ -82,20 +82,6 @@ static inline int violated(const char *word)
 	const char *error = stand_in_error();
 
 	return error && strstr(error, word);
-}
-
-static inline int run_suite(const char *name, CU_TestInfo *tests)
-{
-	CU_SuiteInfo suites[] = {{name, NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-	unsigned failures;
-
-	if (CU_initialize_registry() || CU_register_suites(suites))
-		return 99;
-	CU_basic_set_mode(CU_BRM_VERBOSE);
-	CU_basic_run_tests();
-	failures = CU_get_number_of_failures();
-	CU_cleanup_registry();
-	return failures > 0;
 }
 
 #endif

@@ -28,7 +28,7 @@ const char *__tsan_default_options(void)
 static char *said;
 static bool child_failed;
 static char scratch[] = "/tmp/suite-XXXXXX";
-static bool have_scratch;
+static pid_t owner; /* of the scratch folder */
 
 int suite_run(const char *name, const struct suite_case *cases, size_t count)
 {
@@ -91,6 +91,8 @@ static void remove_scratch(void)
 {
 	char *command;
 
+	if (getpid() != owner)
+		return;
 	if (asprintf(&command, "rm -rf '%s'", scratch) > 0) {
 		if (system(command) != 0)
 			fprintf(stderr, "%s is left\n", scratch);
@@ -100,10 +102,10 @@ static void remove_scratch(void)
 
 const char *suite_scratch(void)
 {
-	if (!have_scratch) {
+	if (!owner) {
 		if (!mkdtemp(scratch))
 			abort();
-		have_scratch = true;
+		owner = getpid();
 		atexit(remove_scratch);
 	}
 	return scratch;
@@ -151,6 +153,12 @@ int suite_child(void (*run)(void))
 	read_back(err);
 	fclose(err);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void suite_exit(void)
+{
+	fflush(NULL);
+	exit(child_failed);
 }
 
 const char *suite_child_said(void)

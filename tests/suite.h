@@ -41,6 +41,9 @@ const char *suite_child_said(void);
 /* The lines the last child wrote to stderr. */
 int suite_child_lines(void);
 
+/* Ends a child as a program ends, destructors included. */
+_Noreturn void suite_exit(void);
+
 /* The CHECK of a child. */
 #define SUITE_EXPECT(condition) suite_expect((condition), #condition, __FILE__, __LINE__)
 void suite_expect(bool holds, const char *condition, const char *file, int line);

@@ -219,7 +219,8 @@ static void every_default_in_the_table_is_a_value_it_takes(void)
 
 		CU_ASSERT_EQUAL(strncmp(setting->variable, "SHIMBLAS_", 9), 0);
 		CU_ASSERT(strlen(setting->text) > 10);
-		CU_ASSERT(setting->kind == SB_SETTING_TEXT || *setting->fallback);
+		CU_ASSERT(setting->kind == SB_SETTING_TEXT || setting->kind == SB_SETTING_LIST ||
+			  *setting->fallback);
 		if (setting->kind == SB_SETTING_CHOICE)
 			CU_ASSERT_PTR_NOT_NULL(strstr(setting->values, setting->fallback));
 	}

@@ -312,7 +312,7 @@ static void threads_do_not_disturb_each_other(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	static const struct suite_case cases[] = {
 		{"every row is found by name and version", every_row_is_found_by_name_and_version},
 		{"a copy reads its source when it runs", copy_reads_its_source_when_it_runs},
 		{"pageable memory is read at once and written before return",
@@ -328,8 +328,7 @@ int main(void)
 		{"two-dimensional copies keep to their rows",
 		 two_dimensional_copies_keep_to_their_rows},
 		{"threads do not disturb each other", threads_do_not_disturb_each_other},
-		CU_TEST_INFO_NULL,
 	};
 
-	return run_suite("stand_in", tests);
+	return SUITE("stand_in", cases);
 }

@@ -277,13 +277,13 @@ static void settings_that_make_no_sense_are_refused(void)
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		CU_ASSERT_EQUAL(stand_in_configure(texts[i]), -1);
-	OK(stand_in_configure("memory=139G,devices=8,seed=7,,nopeer,engine=quick"));
+	OK(stand_in_configure("memory=139G,devices=8,seed=7,,nopeer,engine=exact"));
 	OK(stand_in_configure(NULL));
 }
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	static const struct suite_case cases[] = {
 		/* children first: none may be forked once this process has started the driver */
 		{"before the start nothing works", before_the_start_nothing_works},
 		{"hung work never completes, but the process ends",
@@ -302,8 +302,7 @@ int main(void)
 		{"errno is not kept", errno_is_not_kept},
 		{"settings that make no sense are refused",
 		 settings_that_make_no_sense_are_refused},
-		CU_TEST_INFO_NULL,
 	};
 
-	return run_suite("stand_in_faults", tests);
+	return SUITE("stand_in_faults", cases);
 }

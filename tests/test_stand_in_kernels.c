@@ -231,13 +231,13 @@ static void panels(struct sb_gemm_args *g, struct sb_pack_args *a, struct sb_pac
 	OK(encode(&g->map_b, b, TILE_N));
 }
 
-static void pack_kernels_fill_whole_tiles_and_bulk_kernels_take_them(void)
+static void pack_and_multiply(const char *engine)
 {
 	struct sb_gemm_args g;
 	struct sb_pack_args a, b;
 	int bad = 0;
 
-	begin("");
+	begin(engine);
 	panels(&g, &a, &b);
 	for (int k = 0; k < a.padded_depth; k++)
 		for (int i = 0; i < a.padded_extent; i++)
@@ -246,6 +246,32 @@ static void pack_kernels_fill_whole_tiles_and_bulk_kernels_take_them(void)
 	CU_ASSERT_EQUAL(bad, 0);
 	CU_ASSERT_EQUAL(wrong(bulk, 2 * 2, 256, 229504, &g), 0);
 	CU_ASSERT_PTR_NULL(stand_in_error());
+	end_kernels();
+}
+
+static void pack_kernels_fill_whole_tiles_and_bulk_kernels_take_them(void)
+{
+	pack_and_multiply("engine=quick");
+	pack_and_multiply("engine=exact");
+}
+
+/* What either engine says of a launch that its arguments do not allow. */
+static void exact_engine_sees_what_the_quick_one_sees(void)
+{
+	struct sb_gemm_args g = {.m = 9, .n = 8, .k = 7, .ldc = 9, .a_m = 1, .a_k = 9, .b_n = 7};
+
+	begin("engine=exact");
+	g.b_k = 1;
+	g.alpha = 1;
+	g.a = device_floats(9 * 7, 1);
+	g.b = device_floats(7 * 8, 2);
+	g.c = device_floats(9 * 8, 3);
+	CU_ASSERT_EQUAL(wrong(plain, 1, 256, 0, &g), 0);
+	CU_ASSERT_PTR_NULL(stand_in_error());
+	g.a += 1; /* the last element is beyond the end */
+	OK(launch(plain, 1, 256, 0, &g));
+	CU_ASSERT_EQUAL(cu_stream_synchronize(first), SB_CU_ERROR_ILLEGAL_ADDRESS);
+	CU_ASSERT(violated("kernel: "));
 	end_kernels();
 }
 
@@ -339,18 +365,19 @@ static void tensor_maps_are_checked(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	static const struct suite_case cases[] = {
 		{"any strides give the bits of the one-sum rule",
 		 any_strides_give_the_bits_of_the_one_sum_rule},
 		{"the caller's floating-point environment has no say",
 		 caller_floating_point_environment_has_no_say},
 		{"pack kernels fill whole tiles, and bulk kernels take them",
 		 pack_kernels_fill_whole_tiles_and_bulk_kernels_take_them},
+		{"the exact engine sees what the quick one sees",
+		 exact_engine_sees_what_the_quick_one_sees},
 		{"the kernels' contract is watched", kernel_contract_is_watched},
 		{"launches are refused as a device would", launches_are_refused_as_a_device_would},
 		{"tensor maps are checked", tensor_maps_are_checked},
-		CU_TEST_INFO_NULL,
 	};
 
-	return run_suite("stand_in_kernels", tests);
+	return SUITE("stand_in_kernels", cases);
 }

@@ -277,7 +277,7 @@ static void what_is_left_over_is_counted(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	static const struct suite_case cases[] = {
 		{"copies out of bounds are refused", copies_out_of_bounds_are_refused},
 		{"guards catch what nobody checks", guards_catch_what_nobody_checks},
 		{"new memory is full of NaNs", new_memory_is_full_of_nans},
@@ -289,8 +289,7 @@ int main(void)
 		{"pointers are told apart", pointers_are_told_apart},
 		{"devices have their own memory", devices_have_their_own_memory},
 		{"what is left over is counted", what_is_left_over_is_counted},
-		CU_TEST_INFO_NULL,
 	};
 
-	return run_suite("stand_in_memory", tests);
+	return SUITE("stand_in_memory", cases);
 }

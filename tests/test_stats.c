@@ -36,7 +36,9 @@ static void a_call_is_counted_where_it_was_answered(void)
 static void a_small_call_is_counted_the_same(void)
 {
 	sb_stats_reset();
-	sb_stats_add_small(10, 20, 30, 6000);
+	sb_stats_add(&ten, &on_gpu);
+	sb_stats_reset();
+	CU_ASSERT_TRUE(sb_stats_note_small(10, 20, 30));
 	CU_ASSERT_EQUAL(all().calls, 1);
 	CU_ASSERT_EQUAL(all().flops, 12000);
 	CU_ASSERT_EQUAL(all().bytes, 4 * (300 + 600 + 200));
@@ -168,7 +170,7 @@ static void the_last_call_is_this_threads(void)
 	CU_ASSERT(last.m == 10 && last.n == 20 && last.k == 30);
 	CU_ASSERT_EQUAL(last.outcome.side, SB_GPU);
 	CU_ASSERT_STRING_EQUAL(last.outcome.kernel, "kernel");
-	sb_stats_add_small(1, 2, 3, 6);
+	CU_ASSERT_TRUE(sb_stats_note_small(1, 2, 3));
 	CU_ASSERT_TRUE(sb_stats_last(&last));
 	CU_ASSERT(last.m == 1 && last.n == 2 && last.k == 3);
 	CU_ASSERT_EQUAL(last.outcome.reason, SB_REASON_SMALL);

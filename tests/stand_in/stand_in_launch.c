@@ -10,9 +10,6 @@
 #include "quick.h"
 #include "stand_in_world.h"
 
-#pragma weak sb_exact_run
-#pragma weak sb_exact_message
-
 static size_t arguments_size(const struct kernel *kernel)
 {
 	return kernel->kind == KERNEL_GEMM ? sizeof(struct sb_gemm_args)

@@ -36,12 +36,9 @@ static const struct kernel kernels[] = {
 #include "../../kernels/kernels.def"
 };
 
-/* Linked in only where the kernels are compiled for the host. */
-#pragma weak sb_exact_find
-
 unsigned kernel_static_shared(const struct kernel *kernel)
 {
-	const struct sb_exact_kernel *exact = sb_exact_find ? sb_exact_find(kernel->name) : NULL;
+	const struct sb_exact_kernel *exact = sb_exact_find(kernel->name);
 
 	return exact ? exact->static_shared : kernel->static_shared;
 }
