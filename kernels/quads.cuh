@@ -25,18 +25,22 @@ SB_DEVICE bool sb_wide_across(const sb_operand &from)
 	return from.stride_k == 1 && from.stride_i % 4 == 0 && sb_aligned(from.origin);
 }
 
-/* A thread's share of a tile of `width` by BK on its way from global to shared memory. */
-template <int width, int BK, int threads> struct sb_quads {
+/*
+ * A thread's share of a tile of `width` by BK on its way from global to shared memory, or only `held`
+ * of its fours, from number `first` on.
+ */
+template <int width, int BK, int threads, int held = width * BK / 4 / threads> struct sb_quads {
 	static constexpr int count = width * BK / 4 / threads;
 	static_assert(count * 4 * threads == width * BK, "the threads share the tile evenly");
-	sb_float4 quad[count];
+	sb_float4 quad[held];
 
 	/* Four neighbours along i. */
-	SB_DEVICE void load_along(const sb_operand &from, bool wide, int i0, int k0)
+	SB_DEVICE void load_along(const sb_operand &from, bool wide, int i0, int k0,
+	                          int first = 0)
 	{
 		SB_UNROLL
-		for (int q = 0; q < count; q++) {
-			int t = sb_thread() + q * threads;
+		for (int q = 0; q < held; q++) {
+			int t = sb_thread() + (first + q) * threads;
 			int i = i0 + t % (width / 4) * 4, k = k0 + t / (width / 4);
 
 			if (wide && i + 4 <= from.extent && k < from.depth) {
@@ -49,23 +53,37 @@ template <int width, int BK, int threads> struct sb_quads {
 		}
 	}
 
-	SB_DEVICE void put_along(float (&to)[BK][width]) const
+	SB_DEVICE void put_along(float (&to)[BK][width], int first = 0) const
 	{
 		SB_UNROLL
-		for (int q = 0; q < count; q++) {
-			int t = sb_thread() + q * threads;
+		for (int q = 0; q < held; q++) {
+			int t = sb_thread() + (first + q) * threads;
 
 			sb_put4(to, t / (width / 4), t % (width / 4) * 4, quad[q]);
 		}
 	}
 
+	/* Across, neighbouring threads take `groups` fours along k before they go on along i. */
+	static constexpr int groups = BK / 4 < 4 ? BK / 4 : 4;
+
+	SB_DEVICE static int i_across(int t)
+	{
+		return t / groups % width;
+	}
+
+	SB_DEVICE static int k_across(int t)
+	{
+		return (t % groups + t / (groups * width) * groups) * 4;
+	}
+
 	/* Four neighbours along k. */
-	SB_DEVICE void load_across(const sb_operand &from, bool wide, int i0, int k0)
+	SB_DEVICE void load_across(const sb_operand &from, bool wide, int i0, int k0,
+	                          int first = 0)
 	{
 		SB_UNROLL
-		for (int q = 0; q < count; q++) {
-			int t = sb_thread() + q * threads;
-			int i = i0 + t / (BK / 4), k = k0 + t % (BK / 4) * 4;
+		for (int q = 0; q < held; q++) {
+			int t = sb_thread() + (first + q) * threads;
+			int i = i0 + i_across(t), k = k0 + k_across(t);
 
 			if (wide && i < from.extent && k + 4 <= from.depth) {
 				quad[q] = sb_load4(sb_at(from, i, k));
@@ -78,12 +96,13 @@ template <int width, int BK, int threads> struct sb_quads {
 	}
 
 	/* Transposed: the four go into one column. */
-	template <bool swizzled> SB_DEVICE void put_across(float (&to)[BK][width]) const
+	template <bool swizzled>
+	SB_DEVICE void put_across(float (&to)[BK][width], int first = 0) const
 	{
 		SB_UNROLL
-		for (int q = 0; q < count; q++) {
-			int t = sb_thread() + q * threads;
-			int i = t / (BK / 4), k = t % (BK / 4) * 4;
+		for (int q = 0; q < held; q++) {
+			int t = sb_thread() + (first + q) * threads;
+			int i = i_across(t), k = k_across(t);
 
 			SB_UNROLL
 			for (int e = 0; e < 4; e++)
@@ -92,14 +111,12 @@ template <int width, int BK, int threads> struct sb_quads {
 	}
 
 	/*
-	 * Where column i of row k lies. A warp's transposing store covers BK / 4 groups of four rows
-	 * and 32 / (BK / 4) columns; without the swizzle the groups meet in the same banks. The
-	 * swizzle keeps fours of columns together.
+	 * Where column i of row k lies. A warp's transposing store covers `groups` groups of four rows
+	 * and 32 / groups columns; without the swizzle the groups meet in the same banks. The swizzle
+	 * keeps fours of columns together.
 	 */
 	template <bool swizzled> SB_DEVICE static int column(int i, int k)
 	{
-		constexpr int groups = BK / 4;
-
 		return swizzled ? i ^ (k / 4 % groups * (32 / groups)) : i;
 	}
 };
@@ -157,11 +174,11 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, bool swizzled> st
 		return sb_thread() / across_m * 4 + c / 4 * (BN / (TN / 4)) + c % 4;
 	}
 
-	template <int begin, int end>
-	SB_DEVICE static void multiply(const tile &from, sb_sums<TM, TN> &sums)
+	template <int count>
+	SB_DEVICE static void multiply(const tile &from, int begin, sb_sums<TM, TN> &sums)
 	{
 		SB_UNROLL
-		for (int k = begin; k < end; k++) {
+		for (int k = begin; k < begin + count; k++) {
 			float a_k[TM], b_k[TN];
 
 			SB_UNROLL

@@ -24,7 +24,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, bool swizzled> st
 			quads_a.put_along(tile.a);
 			quads_b.template put_across<swizzled>(tile.b);
 			sb_barrier();
-			fours::template multiply<0, BK>(tile, sums);
+			fours::template multiply<BK>(tile, 0, sums);
 			sums.step(k0 + BK);
 			sb_barrier();
 		}

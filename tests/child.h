@@ -6,13 +6,14 @@
 #ifndef SB_CHILD_H
 #define SB_CHILD_H
 
-#include <CUnit/Basic.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "suite.h"
 
 /* In a child: counts and tells what is wrong. */
 static int child_failures;
@@ -56,12 +57,18 @@ static inline int in_child(const char *pairs, void (*body)(const void *), const 
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 200;
 }
 
-/* The driver that tests use; NULL if there is none, which is a reason to skip. */
+/*
+ * The driver that tests use, put into the environment: SHIMBLAS_DRIVER (to test on a real device),
+ * else the stand-in of the build. NULL if there is none, which is a reason to skip.
+ */
 static inline const char *child_driver(void)
 {
 	const char *driver = getenv("SHIMBLAS_DRIVER");
 
-	return driver && *driver && access(driver, R_OK) == 0 ? driver : NULL;
+	if (!driver || !*driver)
+		setenv("SHIMBLAS_DRIVER", suite_built("tests/stand_in/libcuda.so.1"), 1);
+	driver = getenv("SHIMBLAS_DRIVER");
+	return dlopen(driver, RTLD_LAZY | RTLD_LOCAL) ? driver : NULL;
 }
 
 static inline int child_driver_is_stand_in(void)
@@ -69,20 +76,6 @@ static inline int child_driver_is_stand_in(void)
 	void *library = dlopen(child_driver(), RTLD_LAZY | RTLD_LOCAL);
 
 	return library && dlsym(library, "stand_in_configure") != NULL;
-}
-
-static inline int run_suite(const char *name, CU_TestInfo *tests)
-{
-	CU_SuiteInfo suites[] = {{name, NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-	unsigned failures;
-
-	if (CU_initialize_registry() || CU_register_suites(suites))
-		return 99;
-	CU_basic_set_mode(CU_BRM_VERBOSE);
-	CU_basic_run_tests();
-	failures = CU_get_number_of_failures();
-	CU_cleanup_registry();
-	return failures > 0;
 }
 
 #endif

@@ -9,13 +9,9 @@
 
 #include "suite.h"
 
-typedef void cblas_function(int layout, int trans_a, int trans_b, int m, int n, int k, float alpha,
-			    const float *a, int lda, const float *b, int ldb, float beta, float *c,
-			    int ldc);
-
-void distance_openblas(const struct sb_call *call, float *c)
+distance_cblas *distance_openblas_itself(void)
 {
-	static cblas_function *gemm;
+	static distance_cblas *gemm;
 	void *library;
 
 	if (!gemm) {
@@ -23,9 +19,15 @@ void distance_openblas(const struct sb_call *call, float *c)
 		if (!library || !(*(void **)&gemm = dlsym(library, "cblas_sgemm")))
 			abort();
 	}
-	gemm(COLUMN, call->trans_a ? TRANS : NOTRANS, call->trans_b ? TRANS : NOTRANS, (int)call->m,
-	     (int)call->n, (int)call->k, call->alpha, call->a, (int)call->lda, call->b,
-	     (int)call->ldb, call->beta, c, (int)call->ldc);
+	return gemm;
+}
+
+void distance_openblas(const struct sb_call *call, float *c)
+{
+	distance_openblas_itself()(COLUMN, call->trans_a ? TRANS : NOTRANS,
+				   call->trans_b ? TRANS : NOTRANS, (int)call->m, (int)call->n,
+				   (int)call->k, call->alpha, call->a, (int)call->lda, call->b,
+				   (int)call->ldb, call->beta, c, (int)call->ldc);
 }
 
 static double at_a(const struct sb_call *call, int64_t i, int64_t k)

@@ -12,6 +12,10 @@ enum { ROW = 101, COLUMN = 102, NOTRANS = 111, TRANS = 112, CONJTRANS = 113 };
  * is given apart too, with the call's leading dimension.
  */
 void distance_openblas(const struct sb_call *call, float *c);
+typedef void distance_cblas(int layout, int trans_a, int trans_b, int m, int n, int k, float alpha,
+			    const void *a, int lda, const void *b, int ldb, float beta, void *c,
+			    int ldc);
+distance_cblas *distance_openblas_itself(void);
 
 /*
  * The largest distance of C from the product, element by element, in units of k * eps * (|alpha|

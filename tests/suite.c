@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 /*
- * The library may be loaded before the sanitizer's own, and children of a process with a BLAS's
- * threads start threads.
+ * The library may be loaded before the sanitizer's own, two libraries of one source stand for two
+ * of one name, and children of a process with a BLAS's threads start threads.
  */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-	return "verify_asan_link_order=0:detect_stack_use_after_return=0";
+	return "verify_asan_link_order=0:detect_odr_violation=0";
 }
 
 const char *__tsan_default_options(void);

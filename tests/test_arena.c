@@ -108,15 +108,14 @@ static void pinned_memory_is_bounded_and_made_once(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"no more than the manners is kept", no_more_than_the_manners_is_kept},
 		{"the user's bound holds", the_users_bound_holds},
 		{"a full card is told and harmless", a_full_card_is_told_and_harmless},
 		{"pinned memory is bounded and made once", pinned_memory_is_bounded_and_made_once},
-		CU_TEST_INFO_NULL,
 	};
 
 	if (!child_driver() || !child_driver_is_stand_in())
-		return 77;
-	return run_suite("arena", tests);
+		return suite_skip("no driver to test with");
+	return SUITE("arena", tests);
 }

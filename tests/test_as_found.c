@@ -21,9 +21,6 @@
 #include "distance.h"
 #include "suite.h"
 
-typedef void cblas(int layout, int trans_a, int trans_b, int m, int n, int k, float alpha,
-		   const void *a, int lda, const void *b, int ldb, float beta, void *c, int ldc);
-
 enum { N = 192 };
 static float a[N * N], b[N * N], c[N * N];
 
@@ -41,7 +38,7 @@ static const struct way {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static cblas *gemm;
+static distance_cblas *gemm;
 
 static void make(const struct way *way)
 {

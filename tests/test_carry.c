@@ -153,12 +153,11 @@ static void each_kind_of_dependency_is_needed(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"each kind of dependency is needed", each_kind_of_dependency_is_needed},
-		CU_TEST_INFO_NULL,
 	};
 
 	if (!child_driver() || !child_driver_is_stand_in())
-		return 77;
-	return run_suite("carry", tests);
+		return suite_skip("no driver to test with");
+	return SUITE("carry", tests);
 }

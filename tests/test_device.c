@@ -259,7 +259,7 @@ static void a_lost_device_stays_lost(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"what cannot start says why", what_cannot_start_says_why},
 		{"the device is the one asked for", the_device_is_the_one_asked_for},
 		{"a start is bought when it has been missed",
@@ -272,10 +272,9 @@ int main(void)
 		 a_visit_leaves_context_capture_mode_and_errno},
 		{"operands are told by where they lie", operands_are_told_by_where_they_lie},
 		{"a lost device stays lost", a_lost_device_stays_lost},
-		CU_TEST_INFO_NULL,
 	};
 
 	if (!child_driver() || !child_driver_is_stand_in())
-		return 77;
-	return run_suite("device", tests);
+		return suite_skip("no driver to test with");
+	return SUITE("device", tests);
 }

@@ -111,7 +111,7 @@ static void errors_of_one_call_are_told_from_the_others(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"a driver fills every slot", a_driver_fills_every_slot},
 		{"a path that does not exist is one line", a_path_that_does_not_exist_is_one_line},
 		{"a library that is no driver is one line",
@@ -120,10 +120,9 @@ int main(void)
 		{"a newer driver is usable", a_newer_driver_is_usable},
 		{"errors of one call are told from the others",
 		 errors_of_one_call_are_told_from_the_others},
-		CU_TEST_INFO_NULL,
 	};
 
 	if (!child_driver() || !child_driver_is_stand_in())
-		return 77;
-	return run_suite("driver", tests);
+		return suite_skip("no driver to test with");
+	return SUITE("driver", tests);
 }

@@ -15,6 +15,7 @@
 #include "check.h"
 #include "fake_blas.h"
 #include "gemm.h"
+#include "made_up.h"
 #include "offload.h"
 #include "distance.h"
 #include "process.h"
@@ -23,7 +24,6 @@
 #include "stats.h"
 #include "suite.h"
 
-static struct sb_name sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL};
 static struct sb_name cblas = {"cblas_sgemm", SB_CBLAS, 32, 0, "cblas_sgemm", NULL};
 
 /* What the made-up device does. */
@@ -37,8 +37,6 @@ static struct {
 	bool was_nested;
 	struct sb_call call;
 } device;
-
-static void gemm_f77(struct sb_name *name, const struct sb_call *call);
 
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
 			  sb_finish *finish, void *context)
@@ -55,7 +53,7 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 		struct sb_last last;
 
 		device.nested = false;
-		gemm_f77(&sgemm, &inner);
+		made_up_call(&inner);
 		sb_stats_last(&last);
 		device.was_nested = last.outcome.reason == SB_REASON_NESTED;
 		distance_close(&inner);
@@ -81,33 +79,6 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 	return SB_OK;
 }
 
-static const void *here(void)
-{
-	return (const void *)here;
-}
-
-static void gemm_f77(struct sb_name *name, const struct sb_call *call)
-{
-	int m = (int)call->m, n = (int)call->n, k = (int)call->k;
-	int lda = (int)call->lda, ldb = (int)call->ldb, ldc = (int)call->ldc;
-	const struct sb_f77_arguments x = {call->trans_a ? "T" : "N",
-					   call->trans_b ? "T" : "N",
-					   &m,
-					   &n,
-					   &k,
-					   &call->alpha,
-					   call->a,
-					   &lda,
-					   call->b,
-					   &ldb,
-					   &call->beta,
-					   call->c,
-					   &ldc};
-	const struct sb_forward forward = {name, here(), call, {.f77 = &x}};
-
-	sb_gemm(&forward);
-}
-
 static bool last_is(enum sb_side side, enum sb_reason reason)
 {
 	struct sb_last last;
@@ -129,7 +100,7 @@ static void the_device_answers_once(void)
 		struct sb_last last;
 
 		device.calls = 0;
-		gemm_f77(&sgemm, &call);
+		made_up_call(&call);
 		SUITE_EXPECT(device.calls == 1 && device.was_nested);
 		SUITE_EXPECT(memcmp(&device.call, &call, sizeof call) == 0);
 		SUITE_EXPECT(distance_of(&call, before) <= 1);
@@ -154,7 +125,7 @@ static void halfway(void)
 		struct sb_call call = distance_random(30);
 		float *before = distance_copy(&call);
 
-		gemm_f77(&sgemm, &call);
+		made_up_call(&call);
 		SUITE_EXPECT(distance_of(&call, before) <= 1);
 		SUITE_EXPECT(last_is(SB_GPU, SB_REASON_FORCED));
 		free(before);
@@ -183,7 +154,7 @@ static void halfway_cblas(void)
 						     call.beta,
 						     call.c,
 						     call.ldc};
-		const struct sb_forward forward = {&cblas, here(), &call, {.cblas = &x}};
+		const struct sb_forward forward = {&cblas, made_up_caller(), &call, {.cblas = &x}};
 
 		sb_gemm(&forward);
 		SUITE_EXPECT(distance_of(&call, before) <= 1);
@@ -232,7 +203,7 @@ static void fail(void)
 					   &call.beta,
 					   call.c,
 					   &ldc};
-	const struct sb_forward forward = {&sgemm, here(), &call, {.f77 = &x}};
+	const struct sb_forward forward = {&made_up_sgemm, made_up_caller(), &call, {.f77 = &x}};
 
 	setenv("SHIMBLAS_BACKEND", suite_built("tests/fake_one.so"), 1);
 	device.status = failure->status;
@@ -266,7 +237,7 @@ static void forward_foreign(void)
 		.m = 64, .n = 64, .k = 64, .lda = 64, .ldb = 64, .ldc = 64, .alpha = 1};
 	const struct sb_f77_arguments x = {"N", "N",  &m,  &n,	  &k,	&alpha, NULL,
 					   &ld, NULL, &ld, &beta, NULL, &ld};
-	const struct sb_forward forward = {&sgemm, here(), &call, {.f77 = &x}};
+	const struct sb_forward forward = {&made_up_sgemm, made_up_caller(), &call, {.f77 = &x}};
 
 	setenv("SHIMBLAS_BACKEND", suite_built("tests/fake_wide.so"), 1);
 	sb_gemm(&forward);
@@ -300,7 +271,7 @@ static void call_inside(void)
 
 	sb_route_set_mode(SB_MODE_GPU);
 	device.nested = true;
-	gemm_f77(&sgemm, &call);
+	made_up_call(&call);
 	SUITE_EXPECT(device.calls == 1 && device.was_nested);
 	SUITE_EXPECT(distance_of(&call, before) <= 1);
 	SUITE_EXPECT(last_is(SB_GPU, SB_REASON_FORCED));
@@ -325,7 +296,7 @@ static void *cancel_me(void *context)
 	fesetround(FE_DOWNWARD);
 	feclearexcept(FE_ALL_EXCEPT);
 	errno = 4321;
-	gemm_f77(&sgemm, &call);
+	made_up_call(&call);
 	SUITE_EXPECT(errno == 4321);
 	SUITE_EXPECT(fegetround() == FE_DOWNWARD && !fetestexcept(FE_ALL_EXCEPT));
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -355,91 +326,30 @@ static void the_thread_is_left_as_found(void)
 
 static void small_way(void)
 {
-	struct sb_call call = distance_random(3);
 	struct sb_totals totals;
+	struct sb_call first = distance_random(4);
 	sb_function function;
 
 	sb_route_set_mode(SB_MODE_AUTO);
-	/* The first call of a thread and of a caller goes the long way. */
-	SUITE_EXPECT(!sb_gemm_small(&sgemm, here(), 4, 5, 6));
-	gemm_f77(&sgemm, &call);
+	/* The first call of a caller takes the long way. */
+	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), 4, 5, 6));
+	made_up_call(&first);
 	sb_stats_reset();
-	function = sb_gemm_small(&sgemm, here(), 4, 5, 6);
-	SUITE_EXPECT(function && function == sb_backend_find(&sgemm, here())->function);
-	SUITE_EXPECT(!sb_gemm_small(&sgemm, here(), 64, 5, 6));
-	SUITE_EXPECT(!sb_gemm_small(&sgemm, here(), 4, -1, 6));
+	function = sb_gemm_small(&made_up_sgemm, made_up_caller(), 4, 5, 6);
+	SUITE_EXPECT(function &&
+		     function == sb_backend_find(&made_up_sgemm, made_up_caller())->function);
+	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), 128, 128, 128));
 	sb_stats_read(&totals);
 	SUITE_EXPECT(sb_stats_sum(&totals, SB_CPU, SB_REASON_SMALL, SB_BUCKETS).calls == 1);
 	SUITE_EXPECT(sb_stats_sum(&totals, SB_SIDES, SB_REASONS, SB_BUCKETS).calls == 1);
 	sb_route_set_mode(SB_MODE_GPU);
-	SUITE_EXPECT(!sb_gemm_small(&sgemm, here(), 1, 1, 1));
+	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), 1, 1, 1));
+	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), 0, 1, 1));
 }
 
 static void a_small_call_goes_straight_to_the_backend(void)
 {
 	SUITE_CHILD_PASSES(small_way);
-}
-
-static void tell(void)
-{
-	struct sb_call call = distance_random(5);
-
-	setenv("SHIMBLAS_VERBOSE", "1", 1);
-	setenv("SHIMBLAS_MODE", "gpu", 1);
-	call.m = call.n = call.k = 2;
-	call.lda = call.ldb = call.ldc = 9;
-	call.trans_a = true;
-	call.trans_b = false;
-	call.alpha = 1;
-	free((void *)call.a);
-	free((void *)call.b);
-	free(call.c);
-	distance_open(&call);
-	gemm_f77(&sgemm, &call);
-	call.alpha = 0;
-	gemm_f77(&sgemm, &call);
-}
-
-static void a_line_tells_of_each_call(void)
-{
-	const char *said;
-
-	SUITE_CHILD_PASSES(tell);
-	said = suite_child_said();
-	CU_ASSERT_EQUAL(suite_child_lines(), 2);
-	CU_ASSERT_EQUAL(strstr(said, "shimblas: sgemm tn m=2 n=2 k=2 lda=9 ldb=9 ldc=9 side=gpu "
-				     "kernel=made_up ms="),
-			said);
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, " reason=forced\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, " side=cpu kernel=- "));
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, " reason=invalid\n"));
-}
-
-static char report[512];
-
-static void report_and_exit(void)
-{
-	struct sb_call call = distance_random(5);
-
-	setenv("SHIMBLAS_REPORT", report, 1);
-	gemm_f77(&sgemm, &call);
-	suite_exit();
-}
-
-static void exit_without_a_call(void)
-{
-	setenv("SHIMBLAS_REPORT", report, 1);
-	sb_settings();
-	suite_exit();
-}
-
-static void a_process_that_called_reports_at_its_end(void)
-{
-	snprintf(report, sizeof report, "%s/report.json", suite_scratch());
-	CU_ASSERT_EQUAL(suite_child(exit_without_a_call), 0);
-	CU_ASSERT_PTR_NULL(fopen(report, "r"));
-	CU_ASSERT_EQUAL(suite_child(report_and_exit), 0);
-	CU_ASSERT_PTR_NOT_NULL(fopen(report, "r"));
 }
 
 static const struct suite_case cases[] = {
@@ -453,8 +363,6 @@ static const struct suite_case cases[] = {
 	{"a call inside a call is the backend's", a_call_inside_a_call_is_the_backends},
 	{"the thread is left as found", the_thread_is_left_as_found},
 	{"a small call goes straight to the backend", a_small_call_goes_straight_to_the_backend},
-	{"a line tells of each call", a_line_tells_of_each_call},
-	{"a process that called reports at its end", a_process_that_called_reports_at_its_end},
 };
 
 int main(void)

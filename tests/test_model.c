@@ -108,7 +108,7 @@ static void health_gives_the_reason(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"seconds grow with every size", seconds_grow_with_every_size},
 		{"predictions are near what was measured", predictions_are_near_what_was_measured},
 		{"large goes to the GPU and small does not",
@@ -117,8 +117,7 @@ int main(void)
 		{"a queue makes a device busy", a_queue_makes_a_device_busy},
 		{"what lies on the device stays there", what_lies_on_the_device_stays_there},
 		{"health gives the reason", health_gives_the_reason},
-		CU_TEST_INFO_NULL,
 	};
 
-	return run_suite("model", tests);
+	return SUITE("model", tests);
 }

@@ -223,14 +223,13 @@ static void what_a_failing_device_has_left_of_c_the_cpu_computes(void)
 int main(void)
 {
 	/* Faults can only be asked of the stand-in. */
-	CU_TestInfo real[] = {
+	const struct suite_case real[] = {
 		{"every kernel form gives the bits of the oracle",
 		 every_kernel_form_gives_the_bits_of_the_oracle},
 		{"little memory makes smaller plans of the same bits",
 		 little_memory_makes_smaller_plans_of_the_same_bits},
-		CU_TEST_INFO_NULL,
 	};
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"every kernel form gives the bits of the oracle",
 		 every_kernel_form_gives_the_bits_of_the_oracle},
 		{"every order of a late device gives them too",
@@ -242,10 +241,9 @@ int main(void)
 		 a_device_that_never_answers_is_given_up},
 		{"what a failing device has left of C the CPU computes",
 		 what_a_failing_device_has_left_of_c_the_cpu_computes},
-		CU_TEST_INFO_NULL,
 	};
 
 	if (!child_driver())
-		return 77;
-	return run_suite("offload", child_driver_is_stand_in() ? tests : real);
+		return suite_skip("no driver to test with");
+	return child_driver_is_stand_in() ? SUITE("offload", tests) : SUITE("offload", real);
 }

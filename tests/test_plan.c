@@ -310,7 +310,7 @@ static void sizes_beyond_31_bits_are_declined(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"random plans are complete, bounded and ordered",
 		 random_plans_are_complete_bounded_and_ordered},
 		{"a plan is a function of the wish alone", a_plan_is_a_function_of_the_wish_alone},
@@ -319,8 +319,7 @@ int main(void)
 		{"what all lies on the device is one launch",
 		 what_all_lies_on_the_device_is_one_launch},
 		{"sizes beyond 31 bits are declined", sizes_beyond_31_bits_are_declined},
-		CU_TEST_INFO_NULL,
 	};
 
-	return run_suite("plan", tests);
+	return SUITE("plan", tests);
 }

@@ -92,7 +92,7 @@ static void every_preferred_source_has_an_image(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"names are unique and found", names_are_unique_and_found},
 		{"the plain kernel runs everywhere", the_plain_kernel_runs_everywhere},
 		{"a pick runs where it is picked for", a_pick_runs_where_it_is_picked_for},
@@ -102,8 +102,7 @@ int main(void)
 		 a_kernel_asked_for_by_name_is_used_if_it_runs},
 		{"pack kernels follow the source", pack_kernels_follow_the_source},
 		{"every preferred source has an image", every_preferred_source_has_an_image},
-		CU_TEST_INFO_NULL,
 	};
 
-	return run_suite("registry", tests);
+	return SUITE("registry", tests);
 }

@@ -163,14 +163,13 @@ static void each_wait_for_a_slot_is_needed(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
+	const struct suite_case tests[] = {
 		{"chunks are everything once", chunks_are_everything_once},
 		{"lines come back as they went", lines_come_back_as_they_went},
 		{"each wait for a slot is needed", each_wait_for_a_slot_is_needed},
-		CU_TEST_INFO_NULL,
 	};
 
 	if (!child_driver() || !child_driver_is_stand_in())
-		return 77;
-	return run_suite("transfer", tests);
+		return suite_skip("no driver to test with");
+	return SUITE("transfer", tests);
 }
