@@ -63,7 +63,8 @@ void sb_bench_data_close(struct sb_bench_data *data)
 struct sb_bench_product sb_bench_product(const struct sb_bench_data *data,
 					 const struct sb_bench_shape *shape)
 {
-	return (struct sb_bench_product){shape, sb_bench_extent(shape), data->a, data->b, data->c};
+	return (struct sb_bench_product){shape, sb_bench_extent(shape), data->a, data->b, data->c,
+					 NULL};
 }
 
 void sb_bench_poison(const struct sb_bench_product *product)
@@ -107,18 +108,28 @@ static double root(double square)
 	return x;
 }
 
-double sb_bench_difference(const struct sb_bench_product *product, const float *reference)
+double sb_bench_difference(const struct sb_bench_product *product)
 {
 	const int64_t m = product->shape->m, n = product->shape->n, ld = product->extent.ldc;
 	double apart = 0, whole = 0;
 
 	for (int64_t j = 0; j < n; j++)
 		for (int64_t i = 0; i < m; i++) {
-			double value = (double)reference[i + j * ld];
+			double value = (double)product->reference[i + j * ld];
 			double difference = (double)product->c[i + j * ld] - value;
 
 			apart += difference * difference;
 			whole += value * value;
 		}
 	return whole > 0 ? root(apart / whole) : root(apart);
+}
+
+bool sb_bench_right(const struct sb_bench_product *product)
+{
+	/* Far above what any order of summation, or TF32, makes of it, and far below another
+	 * product. */
+	const double limit = 1e-2;
+
+	return sb_bench_whole(product, product->c) &&
+	       (!product->reference || sb_bench_difference(product) < limit);
 }

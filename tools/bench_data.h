@@ -24,6 +24,7 @@ struct sb_bench_product {
 	struct sb_bench_extent extent;
 	const float *a, *b;
 	float *c;
+	const float *reference; /* a right C, which spans as much; NULL while there is none */
 };
 
 /*
@@ -48,6 +49,9 @@ void sb_bench_poison(const struct sb_bench_product *product);
 bool sb_bench_whole(const struct sb_bench_product *product, const float *c);
 
 /* The Frobenius norm of C - reference over that of the reference. */
-double sb_bench_difference(const struct sb_bench_product *product, const float *reference);
+double sb_bench_difference(const struct sb_bench_product *product);
+
+/* Is C whole, and the product that was meant, as far as there is a reference to tell by? */
+bool sb_bench_right(const struct sb_bench_product *product);
 
 #endif

@@ -91,7 +91,7 @@ static void measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 			results[row] = measure_kernel(&launch, sb_registry_row(row), bench->pace);
 	if (sb_bench_asked(bench, SB_OPTION_bench_peers))
 		cublas = sb_bench_launch_median(&launch, bench->pace, sb_bench_launch_cublas);
-	if (cublas >= 0 && !sb_bench_launch_whole(&launch))
+	if (cublas >= 0 && !sb_bench_launch_right(&launch))
 		cublas = -1;
 	for (int row = 0; row < sb_registry_count(); row++)
 		if (wanted(bench, device, row, shape))

@@ -94,7 +94,7 @@ static double measure_cublasxt(struct sb_bench_pace pace, const struct sb_bench_
 
 	(void)memory;
 	(void)row;
-	return sb_bench_whole(product, product->c) ? seconds : -1;
+	return sb_bench_right(product) ? seconds : -1;
 }
 
 static double measure_nvblas(struct sb_bench_pace pace, const struct sb_bench_product *product,
@@ -124,13 +124,12 @@ static const struct side sides[] = {
 
 enum { SIDES = sizeof sides / sizeof *sides, FIXED = 12 };
 
-static void say_difference(struct sb_table *table, const struct sb_bench_product *product,
-			   const float *reference, bool compared)
+static void say_difference(struct sb_table *table, const struct sb_bench_product *product)
 {
 	if (!sb_bench_whole(product, product->c))
 		sb_table_cell(table, "wrong");
-	else if (compared)
-		sb_table_cell(table, "%.2e", sb_bench_difference(product, reference));
+	else if (product->reference)
+		sb_table_cell(table, "%.2e", sb_bench_difference(product));
 	else
 		sb_table_cell(table, "-");
 }
@@ -143,10 +142,10 @@ static void measure_row(struct sb_bench *bench, struct sb_table *table,
 	struct sb_bench_product product = sb_bench_product(data, shape);
 	double seconds[SIDES], ours;
 	struct sb_last last;
-	bool compared;
 
 	seconds[0] = measure_backend(bench->pace, &product, memory, row);
-	compared = seconds[0] >= 0;
+	if (seconds[0] >= 0)
+		product.reference = data->reference;
 	memcpy(data->reference, data->c, (size_t)product.extent.c * sizeof(float));
 	ours = measure_ours(bench->pace, &product, memory, row);
 	sb_bench_row(table, shape);
@@ -159,7 +158,7 @@ static void measure_row(struct sb_bench *bench, struct sb_table *table,
 		for (int cell = 0; cell < 3; cell++)
 			sb_table_cell(table, "-");
 	}
-	say_difference(table, &product, data->reference, compared);
+	say_difference(table, &product);
 	sb_bench_ms(table, ours);
 	sb_bench_rate(table, shape, ours);
 	settle();

@@ -38,14 +38,15 @@ typedef bool sb_bench_queue(struct sb_bench_launch *launch);
 sb_bench_queue sb_bench_launch_gemm, sb_bench_launch_pack, sb_bench_launch_cublas;
 
 /*
- * The median of the seconds between the device's events before and after, each time with a freshly
- * poisoned C, after one that does not count. Negative if it failed.
+ * The median of the seconds between the device's events before and after, divided by the runs in
+ * between (several if they are short), each time with a freshly poisoned C, after one that does not
+ * count. Negative if it failed.
  */
 double sb_bench_launch_median(struct sb_bench_launch *launch, struct sb_bench_pace pace,
 			      sb_bench_queue *queue);
 
-/* Fetches C as the last run left it: was all of it written, and nothing else? */
-bool sb_bench_launch_whole(struct sb_bench_launch *launch);
+/* Fetches C as the last run left it: is it the product, and nothing else written? */
+bool sb_bench_launch_right(struct sb_bench_launch *launch);
 
 /* Runs the kernel on a poisoned C and compares: the plain kernel's bits, and nothing in the gaps?
  */

@@ -58,6 +58,22 @@ run_as driver env SHIMBLAS_DRIVER=/nowhere/libcuda.so "$command" info
 grep -q '^driver .*/nowhere/libcuda.so' "$scratch/driver.out" || fail 'info: SHIMBLAS_DRIVER'
 grep -q '^verdict .*Every call is answered by' "$scratch/driver.out" || fail 'info: verdict, no driver'
 
+# A driver with devices: each is listed, the one that would be used is named, its kernels are known.
+stand_in=$builddir/tests/stand_in/libcuda.so.1
+[ -e "$stand_in" ] || fail "no stand-in driver at $stand_in"
+run_as gpu env SHIMBLAS_DRIVER="$stand_in" "$command" info --kernels
+[ ! -s "$scratch/gpu.err" ] || fail "info: stderr: $(head -n 1 "$scratch/gpu.err")"
+grep -q "^driver .*$stand_in (usable, for CUDA [0-9]*\.[0-9])" "$scratch/gpu.out" || fail 'info: driver'
+grep -q '^  *0  *Stand-in .* [0-9]\.[0-9] ' "$scratch/gpu.out" || fail 'info: no row for the device'
+grep -q '^device  *0 (Stand-in' "$scratch/gpu.out" || fail 'info: which device'
+grep -q '^verdict .*go to the GPU' "$scratch/gpu.out" || fail "info: $(grep verdict "$scratch/gpu.out")"
+kernels=$(grep -c '^SB_KERNEL(' "$srcdir/kernels/kernels.def")
+[ "$(grep -c '^  sgemm_.* [1-9][0-9]*  *[0-9]*  *[0-9]*  *[1-9]' "$scratch/gpu.out")" = "$kernels" ] ||
+    fail "info --kernels: not $kernels rows with what the driver knows"
+run_as gpu "$command" info --kernels
+[ "$(grep -c '^  sgemm_.*  -  ' "$scratch/gpu.out")" = "$kernels" ] ||
+    echo 'info: this machine has a device'
+
 # Affinity: one processor is one processor.
 if command -v taskset >/dev/null; then
     run_as one taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$command" info
