@@ -277,7 +277,7 @@ static void whatever_the_locale(void)
 		printf("    localedef: no de_DE, installed locales only\n");
 	setenv("LOCPATH", suite_scratch(), 1);
 	if (!setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
-		printf("    skip: no locale with a decimal comma\n");
+		suite_skip("no locale with a decimal comma (package locales)");
 		return;
 	}
 	snprintf(number, sizeof number, "%.1f", 0.5);
