@@ -155,7 +155,9 @@ static void *from_walk(struct sb_name *name, const void *caller)
 
 static void *from_fallback(struct sb_name *name, const void *caller)
 {
-	void *handle = dlopen(SB_FALLBACK_BACKEND, RTLD_NOW | RTLD_LOCAL);
+	static const char soname[] = SB_FALLBACK_BACKEND;
+	/* An empty name would be the program itself. */
+	void *handle = *soname ? dlopen(soname, RTLD_NOW | RTLD_LOCAL) : NULL;
 
 	(void)caller;
 	return handle ? symbol_in(handle, name) : NULL;
