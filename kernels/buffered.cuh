@@ -33,7 +33,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		sb_sums<TM, TN> sums;
 		int now = 0;
 
-		SB_ROLLED
+		SB_UNROLL
 		for (int first = 0; first < count; first += 2) {
 			quads_a.load_along(a, wide_a, corner.i, 0, first);
 			quads_b.load_across(b, wide_b, corner.j, 0, first);
@@ -44,7 +44,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		for (int k0 = 0; k0 < args.k; k0 += BK) {
 			bool more = args.k - k0 > BK;
 
-			SB_ROLLED
+			SB_UNROLL
 			for (int first = 0; first < count; first += 2) {
 				if (more)
 					quads_a.load_along(a, wide_a, corner.i, k0 + BK, first);

@@ -10,13 +10,15 @@
  * flushes its sums while another multiplies.
  *
  * With more than 96 elements a thread there is no room in the registers for chains and totals both:
- * the totals then live in shared memory, where each thread adds to its own once a slab.
+ * most of the totals then live in shared memory, where each thread adds to its own once a slab. Two
+ * stages are then the most whose buffer number costs no registers: with three, the code spills.
  */
 #include "quads.cuh"
 
 template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struct sb_bulk {
 	static constexpr bool totals_shared = TM * TN > 96;
-	static constexpr int fours = TM * TN / 4;
+	/* Of a thread's fours, how many have their totals in shared memory: 12 fit in registers. */
+	static constexpr int fours = TM * TN / 4, spread = totals_shared ? fours - 12 : 0;
 	/* A warp's threads lie 8 along m and 4 along n, its fours that far apart. */
 	static constexpr int lanes_m = 8, lanes_n = 4;
 	static constexpr int warps_m = BM / (lanes_m * TM), warps_n = BN / (lanes_n * TN);
@@ -30,7 +32,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	struct shared {
 		alignas(128) float a[stages][BK][BM];
 		alignas(128) float b[stages][BK][BN];
-		alignas(16) float totals[totals_shared ? fours : 1][totals_shared ? threads * 4 : 4];
+		alignas(16) float totals[totals_shared ? spread : 1][totals_shared ? threads * 4 : 4];
 		uint64_t full[stages], empty[stages];
 	};
 
@@ -85,23 +87,33 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	/* Adds this slab's chains to the totals and clears them. */
 	SB_DEVICE static void flush(shared &tiles, sb_sums<TM, TN> &sums)
 	{
-		if constexpr (totals_shared) {
+		SB_UNROLL
+		for (int f = 0; f < fours; f++) {
+			sb_float4 total = read_total(tiles, sums, f);
+
 			SB_UNROLL
-			for (int f = 0; f < fours; f++) {
-				sb_float4 total = sb_get4(tiles.totals, f, sb_thread() * 4);
+			for (int e = 0; e < 4; e++) {
+				float &chain = sums.chain[f / TN * 4 + e][f % TN];
 
-				SB_UNROLL
-				for (int e = 0; e < 4; e++) {
-					float &chain = sums.chain[f / TN * 4 + e][f % TN];
-
-					total.x[e] = sb_add(total.x[e], chain);
-					chain = 0.0f;
-				}
-				sb_put4(tiles.totals, f, sb_thread() * 4, total);
+				total.x[e] = sb_add(total.x[e], chain);
+				sums.total[f / TN * 4 + e][f % TN] = total.x[e];
+				chain = 0.0f;
 			}
-		} else {
-			sums.flush();
+			if (f < spread)
+				sb_put4(tiles.totals, f, sb_thread() * 4, total);
 		}
+	}
+
+	SB_DEVICE static sb_float4 read_total(const shared &tiles, const sb_sums<TM, TN> &sums, int f)
+	{
+		sb_float4 total;
+
+		if (f < spread)
+			return sb_get4(tiles.totals, f, sb_thread() * 4);
+		SB_UNROLL
+		for (int e = 0; e < 4; e++)
+			total.x[e] = sums.total[f / TN * 4 + e][f % TN];
+		return total;
 	}
 
 	/* `unroll` steps of k from k0 on; leaves the fragment after them in now[0]. */
@@ -164,11 +176,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			for (int s = 0; s < stages && s < steps; s++)
 				fetch(args, tiles, corner, s);
 		}
-		if constexpr (totals_shared) {
-			SB_UNROLL
-			for (int f = 0; f < fours; f++)
-				sb_put4(tiles.totals, f, sb_thread() * 4, {{0.0f, 0.0f, 0.0f, 0.0f}});
-		}
+		SB_UNROLL
+		for (int f = 0; f < spread; f++)
+			sb_put4(tiles.totals, f, sb_thread() * 4, {{0.0f, 0.0f, 0.0f, 0.0f}});
 		sb_barrier();
 		sb_copy_barrier_wait(tiles.full[0], 0);
 		read(now[0], tiles, 0, 0);
@@ -190,20 +200,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		SB_UNROLL
 		for (int f = 0; f < fours; f++) {
 			int r = f / TN * 4, c = f % TN;
-			float sum[4];
+			sb_float4 total = read_total(tiles, sums, f);
 
-			if constexpr (totals_shared) {
-				sb_float4 total = sb_get4(tiles.totals, f, sb_thread() * 4);
-
-				SB_UNROLL
-				for (int e = 0; e < 4; e++)
-					sum[e] = total.x[e];
-			} else {
-				SB_UNROLL
-				for (int e = 0; e < 4; e++)
-					sum[e] = sums.total[r + e][c];
-			}
-			sb_finish4(args, wide, corner.i + i_of(r), corner.j + j_of(c), sum);
+			sb_finish4(args, wide, corner.i + i_of(r), corner.j + j_of(c), total.x);
 		}
 	}
 };

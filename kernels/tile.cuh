@@ -96,13 +96,17 @@ template <int TM, int TN> struct sb_sums {
 			flush();
 	}
 
+	/* To and fro, so that each FMA shares an operand with the one before it. */
 	SB_DEVICE void multiply(const float (&a)[TM], const float (&b)[TN])
 	{
 		SB_UNROLL
 		for (int r = 0; r < TM; r++) {
 			SB_UNROLL
-			for (int c = 0; c < TN; c++)
+			for (int s = 0; s < TN; s++) {
+				int c = r % 2 == 0 ? s : TN - 1 - s;
+
 				chain[r][c] = sb_fma(a[r], b[c], chain[r][c]);
+			}
 		}
 	}
 };

@@ -183,9 +183,10 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 	struct work w = {.call = call, .finish = finish, .context = context};
 	struct sb_visit visit;
 	enum sb_status status;
+	enum sb_reason why;
 
 	if (!device)
-		return SB_NO_DEVICE;
+		return sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;
 	w.carry = (struct sb_carry){
 		.device = device,
 		.call = call,

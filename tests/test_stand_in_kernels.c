@@ -8,6 +8,17 @@
 #include "stand_in_fixture.h"
 #ifdef __SSE__
 #include <xmmintrin.h>
+
+/* Dynamic shared memory of the kernel under test, from its row. */
+enum {
+#define SB_KERNEL(method, bm, bn, bk, threads, tm, tn, stages, shared, form, arch, note)           \
+	method##_##bm##x##bn##x##bk##_shared = shared,
+#define SB_PACK(...)
+#include "kernels.def"
+#undef SB_KERNEL
+#undef SB_PACK
+	bulk_shared = bulk_256x128x32_shared
+};
 #endif
 
 enum { TILE_M = 256, TILE_N = 128, TILE_K = 32 }; /* of the bulk kernel */
@@ -244,7 +255,7 @@ static void pack_and_multiply(const char *engine)
 			bad += !same(a.to[k * a.ld + i],
 				     i < a.extent && k < a.depth ? a.from[i + k * a.from_k] : 0);
 	CU_ASSERT_EQUAL(bad, 0);
-	CU_ASSERT_EQUAL(wrong(bulk, 2 * 2, 256, 229504, &g), 0);
+	CU_ASSERT_EQUAL(wrong(bulk, 2 * 2, 256, bulk_shared, &g), 0);
 	CU_ASSERT_PTR_NULL(stand_in_error());
 	end_kernels();
 }
@@ -282,26 +293,26 @@ static void kernel_contract_is_watched(void)
 
 	begin("");
 	panels(&g, &a, &b);
-	OK(launch(bulk, 3, 256, 229504, &g));
+	OK(launch(bulk, 3, 256, bulk_shared, &g));
 	CU_ASSERT(violated("grid"));
 	OK(stand_in_configure(""));
-	OK(launch(bulk, 4, 128, 229504, &g));
+	OK(launch(bulk, 4, 128, bulk_shared, &g));
 	CU_ASSERT(violated("row says"));
 	OK(stand_in_configure(""));
 	bad = g;
 	bad.a_k = g.a_k + 1;
-	OK(launch(bulk, 4, 256, 229504, &bad));
+	OK(launch(bulk, 4, 256, bulk_shared, &bad));
 	CU_ASSERT(violated("args.h"));
 	CU_ASSERT_EQUAL(cu_stream_synchronize(first), SB_CU_ERROR_ILLEGAL_ADDRESS);
 	OK(stand_in_configure(""));
 	bad = g;
 	memset(&bad.map_b, 0, sizeof bad.map_b);
-	OK(launch(bulk, 4, 256, 229504, &bad));
+	OK(launch(bulk, 4, 256, bulk_shared, &bad));
 	CU_ASSERT_NOT_EQUAL(cu_stream_synchronize(first), 0);
 	CU_ASSERT(violated("map"));
 	OK(stand_in_configure(""));
 	a.to[g.k * g.a_k] = 1;
-	OK(launch(bulk, 4, 256, 229504, &g));
+	OK(launch(bulk, 4, 256, bulk_shared, &g));
 	CU_ASSERT_NOT_EQUAL(cu_stream_synchronize(first), 0);
 	CU_ASSERT(violated("padding"));
 	OK(stand_in_configure(""));
@@ -322,16 +333,16 @@ static void launches_are_refused_as_a_device_would(void)
 
 	begin("cc=90,shared=233472");
 	f = function(bulk);
-	CU_ASSERT_EQUAL(cu_launch(f, 1, 1, 1, 256, 1, 1, 229504, first, parameters, NULL),
+	CU_ASSERT_EQUAL(cu_launch(f, 1, 1, 1, 256, 1, 1, bulk_shared, first, parameters, NULL),
 			SB_CU_ERROR_INVALID_VALUE); /* above 48 KiB and not raised */
 	CU_ASSERT_EQUAL(cu_function_set(f, SB_CU_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232449),
 			SB_CU_ERROR_INVALID_VALUE);
-	OK(cu_occupancy(&blocks, f, 256, 229504));
+	OK(cu_occupancy(&blocks, f, 256, bulk_shared));
 	CU_ASSERT_EQUAL(blocks, 0);
-	OK(cu_function_set(f, SB_CU_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, 229504));
+	OK(cu_function_set(f, SB_CU_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, bulk_shared));
 	OK(cu_function_get(&value, SB_CU_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, f));
-	CU_ASSERT_EQUAL(value, 229504);
-	OK(cu_occupancy(&blocks, f, 256, 229504));
+	CU_ASSERT_EQUAL(value, bulk_shared);
+	OK(cu_occupancy(&blocks, f, 256, bulk_shared));
 	CU_ASSERT_EQUAL(blocks, 1);
 	CU_ASSERT_EQUAL(cu_launch(f, 0, 1, 1, 256, 1, 1, 0, first, parameters, NULL),
 			SB_CU_ERROR_INVALID_VALUE);

@@ -88,7 +88,7 @@ static void there_and_back(const void *argument)
 	struct sb_lines lines;
 	struct sb_visit visit;
 	struct sb_device *device;
-	void *memory = malloc(bytes);
+	void *memory = t->pinned ? NULL : malloc(bytes);
 
 	sb_process_start();
 	sb_start_buy();

@@ -97,6 +97,7 @@ int sb_command_info(int argc, char **argv)
 	struct sb_options options;
 	struct sb_page page;
 	char library[PATH_MAX];
+	enum sb_reason reason;
 	bool found;
 
 	if (!sb_option_parse(argc, argv, true, &options))
@@ -110,6 +111,9 @@ int sb_command_info(int argc, char **argv)
 	sb_page_say(&page, "program", "one that brings no BLAS of its own; one that does keeps it");
 	say_backends(&page);
 	say_threads(&page);
-	say_verdict(&page, sb_info_driver(&page));
+	reason = sb_info_driver(&page);
+	if (options.times[SB_OPTION_info_kernels])
+		sb_info_kernels(&page);
+	say_verdict(&page, reason);
 	return sb_page_close(&page);
 }

@@ -8,8 +8,14 @@
 
 /*
  * Says what is known of the driver and its devices. SB_REASON_FASTER if a GPU can be used here,
- * else why it cannot.
+ * else why it cannot. Starts CUDA no further than counting devices needs.
  */
 enum sb_reason sb_info_driver(struct sb_page *page);
+
+/*
+ * Says what kernels there are, with what the driver knows of each where there is a device:
+ * registers, shared and local memory, and how many blocks a multiprocessor holds at once.
+ */
+void sb_info_kernels(struct sb_page *page);
 
 #endif

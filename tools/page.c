@@ -43,6 +43,8 @@ static bool is_number(const char *text)
 		return false;
 	if (*end == '.')
 		end += 1 + strspn(end + 1, "0123456789");
+	if (*end == 'e' && end[1])
+		end += 2 + strspn(end + 2, "0123456789");
 	return !*end;
 }
 

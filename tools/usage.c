@@ -56,6 +56,8 @@ void sb_usage_one(FILE *out, const struct sb_command *command)
 			 option->letter ? option->letter : ' ', option->letter ? ", " : " ",
 			 option->word, *option->value ? " " : "", option->value);
 		fprintf(out, "%s  %-22s  ", gap, left);
+		if (strlen(left) > 22)
+			fprintf(out, "\n%26s", "");
 		wrapped(out, option->text, 26);
 		gap = "";
 	}

@@ -58,6 +58,34 @@ run_as driver env SHIMBLAS_DRIVER=/nowhere/libcuda.so "$command" info
 grep -q '^driver .*/nowhere/libcuda.so' "$scratch/driver.out" || fail 'info: SHIMBLAS_DRIVER'
 grep -q '^verdict .*Every call is answered by' "$scratch/driver.out" || fail 'info: verdict, no driver'
 
+# A driver with devices: each is listed, the one that would be used is named, its kernels are known.
+stand_in=$builddir/tests/stand_in/libcuda.so.1
+[ -e "$stand_in" ] || fail "no stand-in driver at $stand_in"
+run_as gpu env SHIMBLAS_DRIVER="$stand_in" "$command" info --kernels
+[ ! -s "$scratch/gpu.err" ] || fail "info: stderr: $(head -n 1 "$scratch/gpu.err")"
+grep -q "^driver .*$stand_in (usable, for CUDA [0-9]*\.[0-9])" "$scratch/gpu.out" || fail 'info: driver'
+grep -q '^  *0  *Stand-in .* [0-9]\.[0-9] ' "$scratch/gpu.out" || fail 'info: no row for the device'
+grep -q '^device  *0 (Stand-in' "$scratch/gpu.out" || fail 'info: which device'
+grep -q '^verdict .*go to the GPU' "$scratch/gpu.out" || fail "info: $(grep verdict "$scratch/gpu.out")"
+kernels=$(grep -c '^SB_KERNEL(' "$srcdir/kernels/kernels.def")
+[ "$(grep -c '^  sgemm_.* [1-9][0-9]*  *[0-9]*  *[0-9]*  *[1-9]' "$scratch/gpu.out")" = "$kernels" ] ||
+    fail "info --kernels: not $kernels rows with what the driver knows"
+# What can be wrong with one is told, and the verdict follows.
+while IFS='|' read -r fault line verdict; do
+    run_as fault env SB_STAND_IN="$fault" SHIMBLAS_DRIVER="$stand_in" "$command" info
+    grep -q "$line" "$scratch/fault.out" || fail "info, $fault: no line $line"
+    grep -q "^verdict  *Every call is answered by .*$verdict" "$scratch/fault.out" ||
+        fail "info, $fault: $(grep verdict "$scratch/fault.out")"
+done <<'EOS'
+driver=12000|^driver .*too old, for CUDA 12.0|driver is older
+from=init:1|^device  *none: CUDA_ERROR|no usable CUDA
+from=primary_retain:1:OUT_OF_MEMORY|^device  *none: CUDA could not|no usable CUDA
+from=module_load:1:NO_BINARY_FOR_GPU|^images  *none|no usable CUDA
+EOS
+run_as gpu "$command" info --kernels
+[ "$(grep -c '^  sgemm_.*  -  ' "$scratch/gpu.out")" = "$kernels" ] ||
+    echo 'info: this machine has a device'
+
 # Affinity: one processor is one processor.
 if command -v taskset >/dev/null; then
     run_as one taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$command" info
@@ -82,6 +110,8 @@ for word in $commands; do
     grep -q "^  $word " "$scratch/help.out" || fail "help: no $word"
     run_as one "$command" help "$word"
     grep -q "^usage: shimblas $word" "$scratch/one.out" || fail "help $word"
+    run_as behind "$command" "$word" --help
+    same_run "help $word and $word --help" one behind
     for option in $(sed -n "s/^SB_OPTION($word, \([a-z_]*\),.*/\1/p" "$srcdir/tools/options.def"); do
         grep -q -- "--$option" "$scratch/one.out" || fail "help $word: no --$option"
     done

@@ -2,16 +2,19 @@
 /*
  * A plug-in that brings a BLAS of its own under names that others use too, as two wheels in one
  * process do. Built twice, with different PLUGIN numbers. `run` calls through the names, so that
- * a preload stands in between; the number that comes back says whose function answered.
+ * a preload stands in between; the number that comes back says whose function answered. Weak, since
+ * a compiler may take the calls of a strong function in the same file for its own.
  */
 #include <stdint.h>
 
-void sgemm_(const char *trans_a, const char *trans_b, const int *m, const int *n, const int *k,
-	    const float *alpha, const float *a, const int *lda, const float *b, const int *ldb,
-	    const float *beta, float *c, const int *ldc);
-void scipy_cblas_sgemm64_(int order, int trans_a, int trans_b, int64_t m, int64_t n, int64_t k,
-			  float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
-			  float beta, float *c, int64_t ldc);
+__attribute__((weak)) void sgemm_(const char *trans_a, const char *trans_b, const int *m,
+				  const int *n, const int *k, const float *alpha, const float *a,
+				  const int *lda, const float *b, const int *ldb, const float *beta,
+				  float *c, const int *ldc);
+__attribute__((weak)) void scipy_cblas_sgemm64_(int order, int trans_a, int trans_b, int64_t m,
+						int64_t n, int64_t k, float alpha, const float *a,
+						int64_t lda, const float *b, int64_t ldb,
+						float beta, float *c, int64_t ldc);
 float run(int spelling);
 
 /* Not a product: what identifies the function that was reached, and its arguments. */

@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# shimblas bench, over the stand-in driver and without any: the shapes it was asked for, results that
+# are whole, the same in each way of writing, and reasons where something is missing.
+. "${srcdir:-.}/tests/behaviour/harness.sh"
+need python3
+
+SHIMBLAS_DRIVER=$builddir/tests/stand_in/libcuda.so.1
+[ -e "$SHIMBLAS_DRIVER" ] || fail "no stand-in driver at $SHIMBLAS_DRIVER"
+export SHIMBLAS_DRIVER
+openblas=$(ldconfig -p | awk '$1 == "libopenblas.so.0" { print $NF; exit }')
+bench() {
+    "$command" bench "$@"
+}
+
+cat >"$scratch/read.py" <<'EOS'
+import csv, json, sys
+page = json.load(open(sys.argv[1]))
+check = sys.argv[2]
+host, device = page.get("host", []), page.get("device", [])
+key = lambda row: (row["m"], row["n"], row["k"], row["trans"], row["pad"])
+for row in host:
+    assert row["difference"] is not None and row["difference"] < 1e-5, row
+    assert row["ms"] > 0 and row["backend_ms"] > 0 and row["x_backend"] is not None, row
+for row in device:
+    assert row["bits"] == "same", row
+if check == "combinations":
+    wanted = [(m, n, k, trans, pad) for m, n, k in ((40, 40, 40), (70, 30, 50))
+              for trans in ("nn", "tt") for pad in (0, 3)]
+    assert [key(row) for row in host] == 2 * wanted, host
+    assert [row["memory"] for row in host] == 8 * ["pageable"] + 8 * ["pinned"], host
+    assert {row["side"] for row in host} == {"gpu"} and all(row["kernel"] for row in host), host
+    assert [key(row) for row in device] == wanted, device
+    assert "peers" not in page
+elif check == "ladder":
+    kernels = sys.argv[3].split()
+    assert [row["kernel"] for row in device] == kernels, [row["kernel"] for row in device]
+    assert all(row["ms"] >= 0 for row in device), device
+    assert all((row["pack_ms"] is not None) == ("bulk" in row["kernel"]) for row in device), device
+    assert not host
+elif check == "peers":
+    assert "SHIMBLAS_DRIVER" in page["peers"], page["peers"]
+    assert all(row["nvblas_ms"] is None and row["cublasxt_ms"] is None for row in host), host
+elif check == "all peers":
+    for name in "cublasxt", "nvblas", "cublas":
+        assert page[name].startswith(sys.argv[3] + "/lib" + name[:6]), page[name]
+    for row in host:
+        for name in "cublasxt", "nvblas", "nvblas_pinning":
+            assert row[name + "_ms"] > 0 and row["x_" + name] is not None, row
+    assert [row["memory"] for row in host] == 4 * ["pageable"] + 4 * ["pinned"], host
+    assert len(device) == 4 and all(row["cublas_ms"] > 0 and row["x_cublas"] for row in device)
+elif check == "nothing":
+    assert page["gpu"].startswith("none: ") and page["pinned"].startswith("none: "), page
+    assert {row["side"] for row in host} == {"cpu"}, host
+    assert {row["reason"] for row in host} == {"no-gpu"}, host
+    assert not device
+elif check == "shapes":
+    print(sorted(key(row) for row in host))
+EOS
+# reads NAME CHECK ARGUMENT... -- COMMAND...: the command's page passes the check.
+reads() {
+    reads_name=$1 reads_check=$2 reads_words=
+    shift 2
+    while [ "$1" != -- ]; do
+        reads_words=$1
+        shift
+    done
+    shift
+    run_as page "$@"
+    [ "$(cat "$scratch/page.rc")" = 0 ] && [ "$(wc -l <"$scratch/page.err")" = "${lines:-0}" ] ||
+        fail "$reads_name: status $(cat "$scratch/page.rc"), $(head -n 1 "$scratch/page.err")"
+    python3 "$scratch/read.py" "$scratch/page.out" "$reads_check" "$reads_words" ||
+        { fail "$reads_name"; head -c 600 "$scratch/page.out"; }
+}
+
+reads 'combinations' combinations -- bench --json --repeat 1 --sizes 40,70x30x50 \
+    --transposes nn,tt --pads 0,3 --pinned
+kernels=$("$command" info --kernels | sed -n 's/^  \(sgemm_[a-z0-9_]*x[0-9]*\) .*/\1/p')
+[ -n "$kernels" ] || fail 'info --kernels lists none'
+reads 'ladder' ladder "$kernels" -- bench --json --repeat 1 --sizes 70x30x50 --ladder --only device
+reads 'peers with another driver' peers -- bench --json --repeat 1 --sizes 40 --peers
+lines=1
+reads 'no driver' nothing -- env SHIMBLAS_DRIVER=/nowhere.so "$command" bench --json --repeat 1 \
+    --sizes 40 --pinned
+one_line 'no driver' "$scratch/page.err"
+lines=0
+
+# NVIDIA's libraries, as far as they can be had without a GPU: the stand-in under the driver's own name
+# and two that multiply on the CPU. A row each, whole results, the configuration as it was meant.
+peers=$scratch/peers
+mkdir "$peers"
+ln -s "$SHIMBLAS_DRIVER" "$peers/libcuda.so.1"
+if [ -n "$openblas" ] && [ -z "$sanitizer" ]; then
+    "$CC" -shared -fPIC -o "$peers/libcublas.so.13" "$srcdir/tests/cases/fake_cublas.c" \
+        "$peers/libcuda.so.1" || fail 'fake_cublas.c'
+    "$CC" -shared -fPIC -o "$peers/libnvblas.so.13" "$srcdir/tests/cases/fake_nvblas.c" -ldl ||
+        fail 'fake_nvblas.c'
+    reads 'all peers' 'all peers' "$peers" -- env -u SHIMBLAS_DRIVER LD_LIBRARY_PATH="$peers" \
+        FAKE_NVBLAS_LOG="$scratch/told" "$command" bench --json --repeat 1 --peers --pinned \
+        --sizes 40,70x30x50 --transposes nt,tn --pads 3
+    for line in "NVBLAS_CPU_BLAS_LIB $openblas" 'NVBLAS_GPU_LIST 0'; do
+        [ "$(grep -cxF "$line" "$scratch/told")" = 2 ] || { fail "$line"; cat "$scratch/told"; }
+    done
+    [ "$(grep -c NVBLAS_AUTOPIN_MEM_ENABLED "$scratch/told")" = 1 ] || fail 'NVBLAS_AUTOPIN_MEM_ENABLED'
+fi
+
+# A seed is a list of shapes: the same again for the same, another for another.
+for seed in 7 7 8; do
+    reads "seed $seed" shapes -- bench --json --repeat 1 --shapes 5 --seed $seed --largest 60 \
+        --only host >>"$scratch/lists"
+done
+[ "$(sort -u "$scratch/lists" | wc -l)" = 2 ] || { fail 'seeds'; cat "$scratch/lists"; }
+
+# CSV has the same rows; text has them in lines.
+run_as csv bench --csv --repeat 1 --sizes 40,50 --only device
+[ "$(grep -c '^[45]0,[45]0,[45]0,nn,0,sgemm_' "$scratch/csv.out")" = 2 ] || fail 'csv'
+run_as text bench --repeat 1 --sizes 40,50 --only device
+[ "$(grep -c '^  [45]0  [45]0  [45]0  nn .* same ' "$scratch/text.out")" = 2 ] || fail 'text'
+
+# What is in the loader's scope, and nothing there.
+run_as scope bench --scope --sizes 40
+[ "$(cat "$scratch/scope.rc")" = 1 ] || fail "scope without a BLAS: status $(cat "$scratch/scope.rc")"
+if [ -n "$openblas" ]; then
+    run_as scope env LD_PRELOAD="${sanitizer:+$sanitizer }$openblas" "$command" bench --scope \
+        --csv --sizes 40 --repeat 1
+    grep -q '^40,40,40,nn,0,pageable,[^,]*openblas[^,]*,[0-9.]*,[0-9.]*$' "$scratch/scope.out" ||
+        fail "scope: $(tail -n 1 "$scratch/scope.out")"
+fi
+
+for words in '--sizes 0' '--sizes 4x5' '--sizes ,' '--transposes nx' '--pads -1' '--repeat 0' \
+    '--only moon' '--seed x' '--shapes 0' 'word'; do
+    # shellcheck disable=SC2086
+    run_as wrong bench $words
+    [ "$(cat "$scratch/wrong.rc")" = 2 ] && [ -s "$scratch/wrong.err" ] ||
+        fail "bench $words: status $(cat "$scratch/wrong.rc")"
+done
+finish

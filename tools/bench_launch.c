@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench_launch.h"
+
+#include <string.h>
+
+#include "peer_cublas.h"
+
+/* The longest that a queued piece of work may take. */
+#define PATIENCE 120.0
+
+static sb_cu_stream stream(const struct sb_bench_launch *launch)
+{
+	return launch->device->streams[SB_STREAM_COMPUTE];
+}
+
+static bool fine(struct sb_bench_launch *launch, sb_cu_result result, const char *what)
+{
+	return sb_device_check(launch->device, result, what) == SB_OK;
+}
+
+static bool finish(struct sb_bench_launch *launch)
+{
+	return fine(launch, launch->device->cu->event_record(launch->end, stream(launch)),
+		    "a bench's event") &&
+	       sb_device_wait(launch->device, launch->end, PATIENCE) == SB_OK;
+}
+
+static bool up(struct sb_bench_launch *launch, sb_cu_deviceptr *to, const float *from,
+	       int64_t count)
+{
+	const struct sb_driver *cu = launch->device->cu;
+	size_t bytes = (size_t)count * sizeof *from;
+
+	return cu->memory_alloc(to, bytes) == SB_CU_SUCCESS &&
+	       (!from || fine(launch, cu->copy_up(*to, from, bytes, stream(launch)), "an upload"));
+}
+
+static bool poison(struct sb_bench_launch *launch)
+{
+	return fine(launch,
+		    launch->device->cu->set_words(launch->c, SB_BENCH_POISON,
+						  (size_t)launch->product->extent.c,
+						  stream(launch)),
+		    "a bench's poison");
+}
+
+static bool down(struct sb_bench_launch *launch, float *to)
+{
+	size_t bytes = (size_t)launch->product->extent.c * sizeof *to;
+
+	return fine(launch, launch->device->cu->copy_down(to, launch->c, bytes, stream(launch)),
+		    "a download") &&
+	       finish(launch);
+}
+
+bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *device,
+			  const struct sb_bench_product *product, float *reference)
+{
+	const struct sb_bench_extent *extent = &product->extent;
+	const struct sb_driver *cu = device->cu;
+	bool done;
+
+	*launch = (struct sb_bench_launch){
+		.device = device, .product = product, .reference = reference};
+	done = cu->event_create(&launch->start, SB_CU_EVENT_DEFAULT) == SB_CU_SUCCESS &&
+	       cu->event_create(&launch->end, SB_CU_EVENT_DEFAULT) == SB_CU_SUCCESS &&
+	       up(launch, &launch->a, product->a, extent->a) &&
+	       up(launch, &launch->b, product->b, extent->b) &&
+	       up(launch, &launch->c, NULL, extent->c) &&
+	       sb_bench_launch_prepare(launch, sb_registry_plain()) && poison(launch) &&
+	       sb_bench_launch_gemm(launch) && down(launch, reference);
+	if (launch->kernel)
+		sb_bench_launch_unprepare(launch);
+	if (!done)
+		sb_bench_launch_close(launch);
+	return done;
+}
+
+void sb_bench_launch_close(struct sb_bench_launch *launch)
+{
+	const struct sb_driver *cu = launch->device->cu;
+
+	if (launch->c)
+		(void)cu->memory_free(launch->c);
+	if (launch->b)
+		(void)cu->memory_free(launch->b);
+	if (launch->a)
+		(void)cu->memory_free(launch->a);
+	if (launch->end)
+		(void)cu->event_destroy(launch->end);
+	if (launch->start)
+		(void)cu->event_destroy(launch->start);
+}
+
+static int64_t whole(int64_t size, int64_t of)
+{
+	return (size + of - 1) / of * of;
+}
+
+/* Describes the panel of an operand: `extent` of it in tiles of `tile`, all of k. */
+static struct sb_pack_args describe(const struct sb_bench_launch *launch, sb_cu_deviceptr from,
+				    int64_t extent, int tile, bool k_contiguous, int64_t ld)
+{
+	const struct sb_kernel *kernel = launch->kernel;
+	int64_t padded = whole(extent, tile), depth = launch->product->shape->k;
+
+	return (struct sb_pack_args){
+		.from = (const float *)(uintptr_t)from,
+		.from_i = k_contiguous ? ld : 1,
+		.from_k = k_contiguous ? 1 : ld,
+		.ld = whole(padded, SB_PAD),
+		.extent = (int32_t)extent,
+		.depth = (int32_t)depth,
+		.padded_extent = (int32_t)padded,
+		.padded_depth = (int32_t)whole(depth, kernel->bk),
+	};
+}
+
+static bool take_panel(struct sb_bench_launch *launch, sb_cu_deviceptr *panel,
+		       struct sb_pack_args *pack)
+{
+	if (!up(launch, panel, NULL, pack->ld * pack->padded_depth))
+		return false;
+	pack->to = (float *)(uintptr_t)*panel;
+	return true;
+}
+
+bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_kernel *kernel)
+{
+	const struct sb_bench_shape *shape = launch->product->shape;
+	const struct sb_bench_extent *extent = &launch->product->extent;
+	bool panels = kernel->form == SB_FORM_PANELS;
+
+	launch->kernel = kernel;
+	launch->panel_a = launch->panel_b = 0;
+	if (sb_launch_prepare(launch->device, kernel) != SB_OK)
+		return false;
+	launch->pack_a =
+		describe(launch, launch->a, shape->m, kernel->bm, shape->trans_a, extent->lda);
+	launch->pack_b =
+		describe(launch, launch->b, shape->n, kernel->bn, !shape->trans_b, extent->ldb);
+	launch->gemm = (struct sb_gemm_args){
+		.a = launch->pack_a.from,
+		.b = launch->pack_b.from,
+		.c = (float *)(uintptr_t)launch->c,
+		.a_m = launch->pack_a.from_i,
+		.a_k = launch->pack_a.from_k,
+		.b_n = launch->pack_b.from_i,
+		.b_k = launch->pack_b.from_k,
+		.ldc = extent->ldc,
+		.m = (int32_t)shape->m,
+		.n = (int32_t)shape->n,
+		.k = (int32_t)shape->k,
+		.alpha = 1,
+	};
+	if (!panels)
+		return true;
+	if (!take_panel(launch, &launch->panel_a, &launch->pack_a) ||
+	    !take_panel(launch, &launch->panel_b, &launch->pack_b) ||
+	    !sb_bench_launch_pack(launch)) {
+		sb_bench_launch_unprepare(launch);
+		return false;
+	}
+	launch->gemm.a = launch->pack_a.to;
+	launch->gemm.b = launch->pack_b.to;
+	launch->gemm.a_m = launch->gemm.b_n = 1;
+	launch->gemm.a_k = launch->pack_a.ld;
+	launch->gemm.b_k = launch->pack_b.ld;
+	return true;
+}
+
+void sb_bench_launch_unprepare(struct sb_bench_launch *launch)
+{
+	const struct sb_driver *cu = launch->device->cu;
+
+	/* What reads the panels must be over. */
+	(void)finish(launch);
+	if (launch->panel_b)
+		(void)cu->memory_free(launch->panel_b);
+	if (launch->panel_a)
+		(void)cu->memory_free(launch->panel_a);
+	launch->kernel = NULL;
+}
+
+bool sb_bench_launch_gemm(struct sb_bench_launch *launch)
+{
+	return sb_launch_gemm(launch->device, launch->kernel, &launch->gemm, SB_STREAM_COMPUTE) ==
+	       SB_OK;
+}
+
+bool sb_bench_launch_pack(struct sb_bench_launch *launch)
+{
+	return sb_launch_pack(launch->device, &launch->pack_a, SB_STREAM_COMPUTE) == SB_OK &&
+	       sb_launch_pack(launch->device, &launch->pack_b, SB_STREAM_COMPUTE) == SB_OK;
+}
+
+bool sb_bench_launch_cublas(struct sb_bench_launch *launch)
+{
+	return sb_peer_cublas(launch->product, launch->a, launch->b, launch->c, stream(launch));
+}
+
+/* Seconds a run, of `count` in a row. */
+static double once(struct sb_bench_launch *launch, sb_bench_queue *queue, int count)
+{
+	const struct sb_driver *cu = launch->device->cu;
+	float milliseconds;
+
+	if (!poison(launch) ||
+	    !fine(launch, cu->event_record(launch->start, stream(launch)), "a bench's event"))
+		return -1;
+	for (int i = 0; i < count; i++)
+		if (!queue(launch))
+			return -1;
+	if (!finish(launch) ||
+	    !fine(launch, cu->event_elapsed(&milliseconds, launch->start, launch->end),
+		  "a bench's clock"))
+		return -1;
+	return (double)milliseconds / 1e3 / count;
+}
+
+/* How many to run in a row so that what the events themselves cost does not count. */
+static int in_a_row(double seconds)
+{
+	const double enough = 1e-3;
+	const int most = 64;
+
+	return seconds * most < enough ? most : 1 + (int)(enough / seconds);
+}
+
+double sb_bench_launch_median(struct sb_bench_launch *launch, struct sb_bench_pace pace,
+			      sb_bench_queue *queue)
+{
+	double seconds[SB_BENCH_MOST_REPEATS];
+	double spent = once(launch, queue, 1);
+	int count = 0, row = spent < 0 ? 1 : in_a_row(spent);
+
+	while (spent >= 0 && count < pace.repeat && (!count || spent < pace.budget)) {
+		seconds[count] = once(launch, queue, row);
+		if (seconds[count] < 0)
+			return -1;
+		spent += row * seconds[count++];
+	}
+	return spent < 0 ? -1 : sb_bench_middle(seconds, count);
+}
+
+bool sb_bench_launch_right(struct sb_bench_launch *launch)
+{
+	struct sb_bench_product product = *launch->product;
+
+	product.reference = launch->reference;
+	return down(launch, product.c) && sb_bench_right(&product);
+}
+
+bool sb_bench_launch_same(struct sb_bench_launch *launch)
+{
+	const float *c = launch->product->c;
+
+	return poison(launch) && sb_bench_launch_gemm(launch) && sb_bench_launch_right(launch) &&
+	       memcmp(c, launch->reference, (size_t)launch->product->extent.c * sizeof *c) == 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu.h"
+
+#include "settings.h"
+#include "start.h"
+
+/* More than a host of many GPUs takes to start CUDA. */
+#define PATIENCE 60.0
+
+struct sb_device *sb_gpu_device(void)
+{
+	sb_start_buy();
+	return sb_start_wait(PATIENCE) == SB_HEALTH_READY ? sb_device() : NULL;
+}
+
+const char *sb_gpu_why_not(void)
+{
+	enum sb_reason why = SB_REASON_NO_GPU;
+
+	(void)sb_device_health(&why);
+	return sb_reason_text(why);
+}
+
+const char *sb_gpu_no_peers(void)
+{
+	if (*sb_settings()->driver)
+		return "not measured: SHIMBLAS_DRIVER names another driver than theirs";
+	return sb_gpu_device() ? NULL : sb_gpu_why_not();
+}
+
+bool sb_gpu_visit(struct sb_device *device, struct sb_visit *visit)
+{
+	if (!sb_device_take(device, PATIENCE))
+		return false;
+	if (sb_device_enter(device, visit) == SB_OK)
+		return true;
+	sb_device_give(device);
+	return false;
+}
+
+void sb_gpu_depart(struct sb_device *device, const struct sb_visit *visit)
+{
+	sb_device_leave(device, visit);
+	sb_device_give(device);
+}
+
+void *sb_gpu_take_pinned(size_t bytes)
+{
+	struct sb_device *device = sb_gpu_device();
+	struct sb_visit visit;
+	void *memory = NULL;
+
+	if (!device || !sb_gpu_visit(device, &visit))
+		return NULL;
+	if (device->cu->host_alloc(&memory, bytes, SB_CU_HOST_ALLOC_PORTABLE) != SB_CU_SUCCESS)
+		memory = NULL;
+	sb_gpu_depart(device, &visit);
+	return memory;
+}
+
+void sb_gpu_give_pinned(void *memory)
+{
+	struct sb_device *device = sb_device();
+	struct sb_visit visit;
+
+	if (!device || !sb_gpu_visit(device, &visit))
+		return;
+	(void)device->cu->host_free(memory);
+	sb_gpu_depart(device, &visit);
+}

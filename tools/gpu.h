@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device as the command uses it: started at once, waited for, and held while it is looked at.
+ */
+#ifndef SB_GPU_H
+#define SB_GPU_H
+
+#include <stddef.h>
+
+#include "device.h"
+
+/* The device, started if it was not; NULL if there is none that can be used. */
+struct sb_device *sb_gpu_device(void);
+/* The sentence that says why there is none. */
+const char *sb_gpu_why_not(void);
+
+/*
+ * Why NVIDIA's libraries cannot be measured here, or NULL if they can: without a device of their
+ * own driver's some of them do not fail but crash.
+ */
+const char *sb_gpu_no_peers(void);
+
+/* Takes and enters the device; false if it cannot be had. */
+bool sb_gpu_visit(struct sb_device *device, struct sb_visit *visit);
+void sb_gpu_depart(struct sb_device *device, const struct sb_visit *visit);
+
+/* Pinned host memory; NULL if there is none. */
+void *sb_gpu_take_pinned(size_t bytes);
+void sb_gpu_give_pinned(void *memory);
+
+#endif
