@@ -70,7 +70,8 @@ static struct sb_backend *record(const struct sb_name *name, const void *functio
 	backend->source = source;
 	backend->bits = strcmp(name->spelling, name->plain) == 0 ? width_of(function) : name->bits;
 	path = sb_object_path(function);
-	backend->path = strdup(path ? path : "");
+	path = path ? strdup(path) : NULL;
+	backend->path = path ? path : "";
 	backend->next = head;
 	while (!atomic_compare_exchange_weak(&found, &backend->next, backend))
 		;
