@@ -110,6 +110,8 @@ for word in $commands; do
     grep -q "^  $word " "$scratch/help.out" || fail "help: no $word"
     run_as one "$command" help "$word"
     grep -q "^usage: shimblas $word" "$scratch/one.out" || fail "help $word"
+    run_as behind "$command" "$word" --help
+    same_run "help $word and $word --help" one behind
     for option in $(sed -n "s/^SB_OPTION($word, \([a-z_]*\),.*/\1/p" "$srcdir/tools/options.def"); do
         grep -q -- "--$option" "$scratch/one.out" || fail "help $word: no --$option"
     done
