@@ -119,7 +119,8 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k, int 
 	if (named && runs_on(named, arch, maps))
 		return named;
 	sb_trace_once(&said, "SHIMBLAS_KERNEL=%s %s; using %s", name,
-		      named ? "does not run on this device" : "is no kernel (see shimblas info --kernels)",
+		      named ? "does not run on this device"
+			    : "is no kernel (see shimblas info --kernels)",
 		      picked->name);
 	return picked;
 }
