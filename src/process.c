@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "settings.h"
 #include "trace.h"
@@ -101,4 +104,15 @@ void sb_process_leave(const struct sb_as_found *found)
 	pthread_setcancelstate(found->cancel_state, NULL);
 	errno = found->error;
 	depth = 0;
+}
+
+bool sb_process_reads(const void *address)
+{
+	/* The kernel fetches the set, a word of the same page, before it sees that ~0 is no way. */
+	uintptr_t word = (uintptr_t)address & ~(uintptr_t)7;
+	int error = errno;
+	bool reads = syscall(SYS_rt_sigprocmask, ~0, word, NULL, 8) == 0 || errno != EFAULT;
+
+	errno = error;
+	return reads;
 }

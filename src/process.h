@@ -32,4 +32,7 @@ bool sb_process_enter(struct sb_as_found *found);
 void sb_process_leave(const struct sb_as_found *found);
 bool sb_process_nested(void);
 
+/* Can the CPU read where this points? Nothing is touched; errno stays. */
+bool sb_process_reads(const void *address);
+
 #endif
