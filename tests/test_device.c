@@ -298,6 +298,47 @@ static void a_lost_device_stays_lost(void)
 	CU_ASSERT_EQUAL(in_child("SHIMBLAS_LOGFILE=/dev/null", lose, NULL), 0);
 }
 
+/* An event that takes three looks, during the first of which the process is stopped for a while. */
+static int looks;
+
+static sb_cu_result look(sb_cu_event event)
+{
+	(void)event;
+	if (looks++ == 0)
+		usleep(700000);
+	return looks > 2 ? SB_CU_SUCCESS : SB_CU_ERROR_NOT_READY;
+}
+
+static sb_cu_result never(sb_cu_event event)
+{
+	(void)event;
+	return SB_CU_ERROR_NOT_READY;
+}
+
+static void wait_while_stopped(const void *unused)
+{
+	struct sb_driver driver = {.event_query = look};
+	struct sb_device device = {.cu = &driver};
+	double began;
+
+	(void)unused;
+	CHECK(sb_device_wait(&device, NULL, 0.4) == SB_OK);
+	CHECK(looks == 3);
+	/* What was waited before counts, until somebody takes the device. */
+	driver.event_query = never;
+	CHECK(sb_device_wait(&device, NULL, 0.4) == SB_LOST);
+	CHECK(sb_device_wait(&device, NULL, 0.4) == SB_LOST);
+	began = now();
+	CHECK(sb_device_take(&device, 0));
+	CHECK(sb_device_wait(&device, NULL, 0.4) == SB_LOST);
+	CHECK(now() - began > 0.4);
+}
+
+static void a_stopped_process_does_not_lose_its_device(void)
+{
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_LOGFILE=/dev/null", wait_while_stopped, NULL), 0);
+}
+
 int main(void)
 {
 	const struct suite_case tests[] = {
@@ -313,6 +354,8 @@ int main(void)
 		{"a visit leaves context, capture mode and errno",
 		 a_visit_leaves_context_capture_mode_and_errno},
 		{"operands are told by where they lie", operands_are_told_by_where_they_lie},
+		{"a stopped process does not lose its device",
+		 a_stopped_process_does_not_lose_its_device},
 		{"a lost device stays lost", a_lost_device_stays_lost},
 	};
 
