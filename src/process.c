@@ -12,7 +12,7 @@
 #include "trace.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool started, live, forked_live;
+static atomic_bool live, forked_live;
 
 static _Thread_local unsigned char depth __attribute__((tls_model("initial-exec")));
 
@@ -64,17 +64,11 @@ static void start(void)
 {
 	pthread_atfork(NULL, NULL, enter_child);
 	sb_trace_refused_settings();
-	atomic_store(&started, true);
 }
 
 void sb_process_start(void)
 {
 	pthread_once(&once, start);
-}
-
-bool sb_process_started(void)
-{
-	return atomic_load_explicit(&started, memory_order_relaxed);
 }
 
 void sb_process_mark_live(void)

@@ -9,8 +9,6 @@
 
 /* Done at the first call of the process, and not before: reads the settings, watches fork. */
 void sb_process_start(void);
-/* Has any call come in? */
-bool sb_process_started(void);
 
 /*
  * From the moment a start of CUDA begins the process is marked live; a child forked afterwards has

@@ -2,6 +2,7 @@
 #include "route.h"
 
 #include <float.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -23,7 +24,7 @@
 static const double small_work = 128.0 * 128.0 * 128.0;
 
 _Atomic uint64_t sb_route_quick;
-static atomic_int mode_in_force = -1;
+static atomic_int mode_in_force = SB_MODE_AUTO;
 static _Atomic double small_bound = -DBL_MAX;
 
 /* In a forced mode every product there is counts as large, or none does. */
@@ -42,20 +43,29 @@ static void set_bound(int mode)
 		     sb_settings_timed() || bounds[mode] < small_work ? 0 : SB_SMALL_EXTENT);
 }
 
+static void take_setting(void)
+{
+	sb_process_start();
+	set_bound(sb_settings()->mode);
+}
+
+/* Once, so that a first call never undoes what a program sets meanwhile. */
+static void begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, take_setting);
+}
+
 int sb_route_mode(void)
 {
-	int mode = atomic_load_explicit(&mode_in_force, memory_order_relaxed);
-
-	if (mode < 0) {
-		sb_process_start();
-		set_bound(mode = sb_settings()->mode);
-	}
-	return mode;
+	begin();
+	return atomic_load_explicit(&mode_in_force, memory_order_relaxed);
 }
 
 void sb_route_set_mode(int mode)
 {
-	sb_process_start();
+	begin();
 	set_bound(mode);
 }
 
