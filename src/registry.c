@@ -13,8 +13,8 @@
 static const char *const mapped_sources[] = {"sgemm_bulk"};
 
 static const struct sb_kernel kernels[] = {
-#define SB_KERNEL(method, bm_, bn_, bk_, threads_, tm_, tn_, stages_, dynamic_, form_, arch_,      \
-		  text_)                                                                           \
+#define SB_KERNEL(method, bm_, bn_, bk_, threads_, blocks_, tm_, tn_, stages_, dynamic_, form_,    \
+		  arch_, text_)                                                                    \
 	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
 	 .source = "sgemm_" #method,                                                               \
 	 .text = text_,                                                                            \
