@@ -14,6 +14,7 @@
 #include "trace.h"
 
 #define SPIN_SECONDS 200e-6 /* waits are mostly shorter than a sleep's wake-up */
+#define STEP_MOST    0.1    /* between two looks at the clock, on however loaded a host */
 
 double sb_device_least_patience = 10.0;
 
@@ -22,6 +23,14 @@ static atomic_int health = SB_HEALTH_UNBORN;
 static atomic_int unusable_reason = SB_REASON_NO_GPU;
 static atomic_int queue;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What has been waited since the device was taken: while `waiters` wait, since `last`, and `sum`.
+ */
+static struct {
+	pthread_mutex_t lock;
+	int waiters;
+	double last, sum;
+} waits = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static double now(void)
 {
@@ -190,8 +199,12 @@ bool sb_device_take(struct sb_device *device, double seconds)
 {
 	(void)device;
 	atomic_fetch_add(&queue, 1);
-	if (lock_within(seconds))
+	if (lock_within(seconds)) {
+		pthread_mutex_lock(&waits.lock);
+		waits.sum = 0;
+		pthread_mutex_unlock(&waits.lock);
 		return true;
+	}
 	atomic_fetch_sub(&queue, 1);
 	return false;
 }
@@ -278,12 +291,44 @@ enum sb_status sb_device_lose(struct sb_device *device, const char *why)
 	return SB_LOST;
 }
 
-enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds)
+static void begin_wait(void)
+{
+	pthread_mutex_lock(&waits.lock);
+	if (waits.waiters++ == 0)
+		waits.last = now();
+	pthread_mutex_unlock(&waits.lock);
+}
+
+/* Counts what has passed since anybody counted, and returns the sum. */
+static double count_wait(void)
+{
+	double time, step, sum;
+
+	pthread_mutex_lock(&waits.lock);
+	time = now();
+	step = time - waits.last;
+	/* Naps are short: the process has been stopped, and so may the device have been. */
+	waits.sum += step < STEP_MOST ? step : STEP_MOST;
+	waits.last = time;
+	sum = waits.sum;
+	pthread_mutex_unlock(&waits.lock);
+	return sum;
+}
+
+static void end_wait(void)
+{
+	pthread_mutex_lock(&waits.lock);
+	waits.waiters--;
+	pthread_mutex_unlock(&waits.lock);
+}
+
+static enum sb_status poll_event(struct sb_device *device, sb_cu_event event, double seconds)
 {
 	const struct timespec nap = {.tv_nsec = 20000};
-	double start = now(), waited = 0;
+	double start = now();
 
 	for (;;) {
+		double sum = count_wait();
 		sb_cu_result result = device->cu->event_query(event);
 
 		if (result == SB_CU_SUCCESS)
@@ -295,14 +340,23 @@ enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, doubl
 
 			return status == SB_LOST ? status : sb_device_lose(device, "its work");
 		}
-		waited = now() - start;
-		if (waited > seconds)
+		if (sum > seconds)
 			return sb_device_lose(device, "it does not answer");
-		if (waited < SPIN_SECONDS)
+		if (now() - start < SPIN_SECONDS)
 			sched_yield();
 		else
 			nanosleep(&nap, NULL);
 	}
+}
+
+enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds)
+{
+	enum sb_status status;
+
+	begin_wait();
+	status = poll_event(device, event, seconds);
+	end_wait();
+	return status;
 }
 
 double sb_device_patience(double prediction)

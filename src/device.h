@@ -95,12 +95,14 @@ enum sb_status sb_device_check(struct sb_device *device, sb_cu_result result, co
 enum sb_status sb_device_lose(struct sb_device *device, const char *why);
 
 /*
- * Waits until the event has happened, polling: SB_OK, or SB_LOST if that takes more than `seconds`
- * or fails. There is no other wait for the GPU in the library.
+ * Waits until the event has happened, polling: SB_OK, or SB_LOST if work failed, or if more than
+ * `seconds` have been waited, in this wait and all others since the device was taken. What the CPU
+ * did between waits does not count, nor does the time for which the process was stopped. Several
+ * threads may wait at once. There is no other wait for the GPU in the library.
  */
 enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds);
 
-/* How long a wait may last when `prediction` seconds are expected: max(10 s, 20 predictions). */
+/* How long a call may wait where `prediction` seconds are expected: max(10 s, 20 predictions). */
 double sb_device_patience(double prediction);
 /* Tests shorten the 10 s. */
 extern double sb_device_least_patience;

@@ -9,8 +9,6 @@
 
 /* Done at the first call of the process, and not before: reads the settings, watches fork. */
 void sb_process_start(void);
-/* Has any call come in? */
-bool sb_process_started(void);
 
 /*
  * From the moment a start of CUDA begins the process is marked live; a child forked afterwards has
@@ -33,5 +31,8 @@ struct sb_as_found {
 bool sb_process_enter(struct sb_as_found *found);
 void sb_process_leave(const struct sb_as_found *found);
 bool sb_process_nested(void);
+
+/* Can the CPU read where this points? Nothing is touched; errno stays. */
+bool sb_process_reads(const void *address);
 
 #endif

@@ -3,11 +3,16 @@
 
 #include <sched.h>
 
+/* The kernel refuses a mask smaller than its own; none that there is has more than these. */
+enum { MOST = 1 << 13 };
+
 int sb_threads_backend(void)
 {
-	cpu_set_t mask;
+	cpu_set_t mask[MOST / CPU_SETSIZE];
+	int count;
 
-	if (sched_getaffinity(0, sizeof mask, &mask) != 0)
+	if (sched_getaffinity(0, sizeof mask, mask) != 0)
 		return 1;
-	return CPU_COUNT(&mask) > 0 ? CPU_COUNT(&mask) : 1;
+	count = CPU_COUNT_S(sizeof mask, mask);
+	return count > 0 ? count : 1;
 }

@@ -3,8 +3,7 @@
 #ifndef SB_THREADS_H
 #define SB_THREADS_H
 
-/* Threads a CPU GEMM will have: the processors in the calling thread's affinity mask, at least 1.
- */
+/* Threads a CPU GEMM will have: the processors in the calling thread's mask, at least 1. */
 int sb_threads_backend(void);
 
 #endif
