@@ -24,13 +24,20 @@ struct alignas(16) sb_float4 {
 #define SB_DEVICE __device__ __forceinline__
 #define SB_UNROLL _Pragma("unroll")
 #define SB_ROLLED _Pragma("unroll 1")
-/* Threads that a multiprocessor holds at once. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
-#define SB_RESIDENT 2048
+/* Threads that a multiprocessor holds at once, and the most bytes of shared memory of a block. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ / 10 == 100 ||                \
+        __CUDA_ARCH__ / 10 == 103
+#define SB_RESIDENT    2048
+#define SB_SHARED_MOST 232448
+#elif __CUDA_ARCH__ == 800
+#define SB_RESIDENT    2048
+#define SB_SHARED_MOST 166912
 #elif __CUDA_ARCH__ == 750
-#define SB_RESIDENT 1024
+#define SB_RESIDENT    1024
+#define SB_SHARED_MOST 65536
 #else
-#define SB_RESIDENT 1536
+#define SB_RESIDENT    1536
+#define SB_SHARED_MOST 101376
 #endif
 #define SB_BLOCKS(threads, blocks)                                                                 \
 	((blocks) * (threads) <= SB_RESIDENT ? (blocks) : SB_RESIDENT / (threads))

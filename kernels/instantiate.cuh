@@ -17,11 +17,11 @@
 #define SB_SECOND_OF(...)                      SB_SECOND(__VA_ARGS__)
 #define SB_NOTHING(...)
 
-/* An architecture below the row's gets the symbol, which the registry never picks. */
+/* An architecture below the row's, or with less memory, gets the symbol, which is never picked. */
 #ifdef __CUDA_ARCH__
-#define SB_REACHED(arch) (__CUDA_ARCH__ >= (arch) * 10)
+#define SB_REACHED(arch, dynamic) (__CUDA_ARCH__ >= (arch) * 10 && (dynamic) <= SB_SHARED_MOST)
 #else
-#define SB_REACHED(arch) true
+#define SB_REACHED(arch, dynamic) true
 #endif
 #ifdef __CUDACC__
 #define SB_SHARED_SIZE(name, bytes)
@@ -43,7 +43,7 @@
 	SB_SHARED_SIZE(name, (dynamic) > 0 ? 0 : sizeof(type::shared))                             \
 	SB_GLOBAL(threads, blocks, name, args_type)                                                \
 	{                                                                                          \
-		if constexpr (SB_REACHED(arch))                                                    \
+		if constexpr (SB_REACHED(arch, dynamic))                                           \
 			type::run(args, sb_shared<type::shared, dynamic>());                       \
 	}
 
