@@ -278,23 +278,30 @@ enum sb_status sb_device_lose(struct sb_device *device, const char *why)
 	return SB_LOST;
 }
 
+enum sb_status sb_device_poll(struct sb_device *device, sb_cu_event event, bool *happened)
+{
+	sb_cu_result result = device->cu->event_query(event);
+	enum sb_status status;
+
+	*happened = result == SB_CU_SUCCESS;
+	if (*happened || result == SB_CU_ERROR_NOT_READY)
+		return SB_OK;
+	/* A query reports what earlier work died of: whatever it is, it is fatal. */
+	status = sb_device_check(device, result, "its work");
+	return status == SB_LOST ? status : sb_device_lose(device, "its work");
+}
+
 enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds)
 {
 	const struct timespec nap = {.tv_nsec = 20000};
 	double start = now(), waited = 0;
 
 	for (;;) {
-		sb_cu_result result = device->cu->event_query(event);
+		bool happened;
+		enum sb_status status = sb_device_poll(device, event, &happened);
 
-		if (result == SB_CU_SUCCESS)
-			return SB_OK;
-		if (result != SB_CU_ERROR_NOT_READY) {
-			/* A query reports what earlier work died of: whatever it is, it is fatal.
-			 */
-			enum sb_status status = sb_device_check(device, result, "its work");
-
-			return status == SB_LOST ? status : sb_device_lose(device, "its work");
-		}
+		if (status != SB_OK || happened)
+			return status;
 		waited = now() - start;
 		if (waited > seconds)
 			return sb_device_lose(device, "it does not answer");

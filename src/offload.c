@@ -6,6 +6,7 @@
 #include "launch.h"
 #include "plan.h"
 #include "registry.h"
+#include "settings.h"
 #include "staged.h"
 #include "transfer.h"
 
@@ -52,6 +53,7 @@ static enum sb_status plan_and_take(struct work *w, struct sb_device *device,
 		.place_c = w->places[2],
 		.kernel = kernel,
 		.device_bytes = device->memory,
+		.panels = (int)sb_settings()->panels,
 	};
 	enum sb_status status = sb_plan_make(&w->plan, &wish);
 
@@ -91,6 +93,7 @@ static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 	w->carry.kernel = kernel;
 	w->carry.direct = w->places[2] == SB_PLACE_PINNED && w->call->beta == 0 &&
 			  (size_t)w->call->ldc * sizeof(float) < SB_TRANSFER_PITCH;
+	w->carry.fresh = w->places[2] == SB_PLACE_PAGEABLE && w->call->beta == 0;
 	status = sb_carry_out(&w->carry);
 	if (status != SB_LOST)
 		sb_arena_give(device);
@@ -151,7 +154,7 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 	enum sb_status status = look_at_operands(w, device);
 
 	if (status == SB_OK)
-		status = sb_transfer_prepare(device);
+		status = sb_ring_prepare(device);
 	if (status != SB_OK)
 		return status;
 	w->carry.places[0] = w->places[0];

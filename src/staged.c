@@ -63,7 +63,7 @@ enum sb_status sb_staged_run(struct sb_device *device, const struct sb_call *cal
 	int64_t lds[] = {call->lda, call->ldb, call->ldc};
 	struct copy copies[3] = {{0}};
 	struct sb_call there = *call;
-	enum sb_status status = sb_transfer_prepare(device);
+	enum sb_status status = sb_ring_prepare(device);
 
 	/* What the program and we have queued must have written before it is read. */
 	if (status == SB_OK)

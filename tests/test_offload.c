@@ -157,6 +157,24 @@ static void little_memory_makes_smaller_plans_of_the_same_bits(void)
 		}
 }
 
+static void panels_make_the_same_bits(void)
+{
+	static const char *const kernels[] = {"sgemm_plain_64x64x16", "sgemm_double_128x128x16",
+					      "sgemm_bulk_128x128x32"};
+
+	for (size_t i = 0; i < COUNT(kernels); i++)
+		for (int seed = 0; seed < 6; seed++) {
+			char text[200];
+
+			snprintf(text, sizeof text,
+				 "SHIMBLAS_PANELS=%d SB_STAND_IN=seed=%d SHIMBLAS_KERNEL=%s "
+				 "SHIMBLAS_PINNED_MEMORY=%s",
+				 2 + seed * 3, seed, kernels[i], seed % 2 ? "256K" : "8M");
+			CU_ASSERT_EQUAL(in_child(text, one_large, NULL), 0);
+			CU_ASSERT_EQUAL(in_child(text, all_shapes, NULL), 0);
+		}
+}
+
 /* Whatever happened, the answer is right; and a call later it still is. */
 static void survive(const void *unused)
 {
@@ -267,6 +285,7 @@ int main(void)
 		 every_kernel_form_gives_the_bits_of_the_oracle},
 		{"little memory makes smaller plans of the same bits",
 		 little_memory_makes_smaller_plans_of_the_same_bits},
+		{"panels make the same bits", panels_make_the_same_bits},
 	};
 	const struct suite_case tests[] = {
 		{"every kernel form gives the bits of the oracle",
@@ -275,6 +294,7 @@ int main(void)
 		 every_order_of_a_late_device_gives_them_too},
 		{"little memory makes smaller plans of the same bits",
 		 little_memory_makes_smaller_plans_of_the_same_bits},
+		{"panels make the same bits", panels_make_the_same_bits},
 		{"many threads may call at once", many_threads_may_call_at_once},
 		{"any driver call may fail", any_driver_call_may_fail},
 		{"a device that never answers is given up",
