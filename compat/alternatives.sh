@@ -4,6 +4,8 @@
 #
 #     alternatives.sh install|remove [OPTION of update-alternatives ...]
 #
+# `remove` is to be run before ShimBLAS itself is uninstalled.
+#
 # The provider's folder is SHIMBLAS_PROVIDER_DIR, else the one beside this script's installation.
 # SHIMBLAS_LIBBLAS_LINK names another link than the system's, as a sandbox needs.
 set -eu
@@ -13,8 +15,10 @@ usage() {
     exit 2
 }
 
-[ $# -ge 1 ] || usage
-action=$1
+case ${1:-} in
+install | remove) action=$1 ;;
+*) usage ;;
+esac
 shift
 
 triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || ${CC:-cc} -print-multiarch)
@@ -38,5 +42,4 @@ dir=$(find_provider)
 case $action in
 install) update-alternatives "$@" --install "$link" "$name" "$dir/libblas.so.3" 200 ;;
 remove) update-alternatives "$@" --remove "$name" "$dir/libblas.so.3" ;;
-*) usage ;;
 esac

@@ -45,8 +45,7 @@ struct shimblas_side_statistics {
 	uint64_t calls;
 	double flops;	/* 2mnk each */
 	double bytes;	/* of A, B and C, each counted once */
-	double seconds; /* counted only where SHIMBLAS_REPORT or SHIMBLAS_VERBOSE asks for a clock
-			 */
+	double seconds; /* counted only where SHIMBLAS_REPORT or SHIMBLAS_VERBOSE asks for it */
 };
 struct shimblas_statistics {
 	size_t size; /* set by the caller */

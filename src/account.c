@@ -77,7 +77,7 @@ static __attribute__((destructor)) void report_at_exit(void)
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	const struct sb_settings *settings = sb_settings();
 
-	if (!sb_process_started() && settings->run_id != getpid())
+	if (!sb_stats_counted() && settings->run_id != getpid())
 		return;
 	sb_check_summary();
 	if (*settings->report && !sb_report_append(settings->report))

@@ -70,7 +70,8 @@ static struct sb_backend *record(const struct sb_name *name, const void *functio
 	backend->source = source;
 	backend->bits = strcmp(name->spelling, name->plain) == 0 ? width_of(function) : name->bits;
 	path = sb_object_path(function);
-	backend->path = strdup(path ? path : "");
+	path = path ? strdup(path) : NULL;
+	backend->path = path ? path : "";
 	backend->next = head;
 	while (!atomic_compare_exchange_weak(&found, &backend->next, backend))
 		;
@@ -154,7 +155,9 @@ static void *from_walk(struct sb_name *name, const void *caller)
 
 static void *from_fallback(struct sb_name *name, const void *caller)
 {
-	void *handle = dlopen(SB_FALLBACK_BACKEND, RTLD_NOW | RTLD_LOCAL);
+	static const char soname[] = SB_FALLBACK_BACKEND;
+	/* An empty name would be the program itself. */
+	void *handle = *soname ? dlopen(soname, RTLD_NOW | RTLD_LOCAL) : NULL;
 
 	(void)caller;
 	return handle ? symbol_in(handle, name) : NULL;

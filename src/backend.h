@@ -43,7 +43,7 @@ struct sb_backend {
 	sb_function function; /* NULL: the built-in loops */
 	enum sb_source source;
 	int bits;	  /* of its integers, 32 or 64 */
-	const char *path; /* of the object it lives in */
+	const char *path; /* of the object it lives in, "" if that is not known */
 	struct sb_backend *next;
 };
 

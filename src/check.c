@@ -193,7 +193,7 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 {
 	const struct sb_call *call = forward->call;
 	struct sb_decision attempt = *decision;
-	enum sb_status status = SB_NO_MEMORY;
+	enum sb_status status;
 	struct trial trial;
 
 	if (sb_backend_foreign(forward->name, forward->caller)) {
@@ -204,16 +204,15 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 	*decision = sb_route_to_cpu(*decision, SB_REASON_FORCED);
 	if (!open_trial(&trial, call)) {
 		sb_backend_run(forward);
-		*decision = sb_route_after(*decision, status);
+		*decision = sb_route_after(*decision, SB_NO_MEMORY);
 		return;
 	}
 	status = attempt.side == SB_GPU ? run_gpu(forward, &trial, &attempt) : SB_DECLINE;
 	sb_backend_run(forward);
-	if (status == SB_OK) {
+	if (status == SB_OK)
 		note(call, compare(forward, &trial));
-	} else {
+	else
 		*decision = sb_route_after(*decision, status);
-	}
 	close_trial(&trial);
 }
 

@@ -209,15 +209,16 @@ static int make(int wanted)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
-	cpu_set_t mask;
+	struct sb_processors processors;
 	int count = 0;
 
 	if (wanted <= 0 || pthread_attr_init(&attributes) != 0)
 		return 0;
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	(void)pthread_attr_setstacksize(&attributes, STACK);
-	if (sb_threads_process_mask(&mask))
-		(void)pthread_attr_setaffinity_np(&attributes, sizeof mask, &mask);
+	if (sb_threads_process_mask(&processors))
+		(void)pthread_attr_setaffinity_np(&attributes, sizeof processors.mask,
+						  processors.mask);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (; count < wanted; count++) {

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,23 +12,11 @@
 #include "settings.h"
 #include "trace.h"
 
-#define SPIN_SECONDS 200e-6 /* waits are mostly shorter than a sleep's wake-up */
-
-double sb_device_least_patience = 10.0;
-
 static struct sb_device the_device;
 static atomic_int health = SB_HEALTH_UNBORN;
 static atomic_int unusable_reason = SB_REASON_NO_GPU;
 static atomic_int queue;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct sb_device_wish sb_device_wish(void)
 {
@@ -190,8 +177,10 @@ bool sb_device_take(struct sb_device *device, double seconds)
 {
 	(void)device;
 	atomic_fetch_add(&queue, 1);
-	if (lock_within(seconds))
+	if (lock_within(seconds)) {
+		sb_device_forget_waits();
 		return true;
+	}
 	atomic_fetch_sub(&queue, 1);
 	return false;
 }
@@ -276,47 +265,6 @@ enum sb_status sb_device_lose(struct sb_device *device, const char *why)
 		sb_trace_once(&said, "device %d is lost (%s); the CPU goes on", device->ordinal,
 			      why);
 	return SB_LOST;
-}
-
-enum sb_status sb_device_poll(struct sb_device *device, sb_cu_event event, bool *happened)
-{
-	sb_cu_result result = device->cu->event_query(event);
-	enum sb_status status;
-
-	*happened = result == SB_CU_SUCCESS;
-	if (*happened || result == SB_CU_ERROR_NOT_READY)
-		return SB_OK;
-	/* A query reports what earlier work died of: whatever it is, it is fatal. */
-	status = sb_device_check(device, result, "its work");
-	return status == SB_LOST ? status : sb_device_lose(device, "its work");
-}
-
-enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds)
-{
-	const struct timespec nap = {.tv_nsec = 20000};
-	double start = now(), waited = 0;
-
-	for (;;) {
-		bool happened;
-		enum sb_status status = sb_device_poll(device, event, &happened);
-
-		if (status != SB_OK || happened)
-			return status;
-		waited = now() - start;
-		if (waited > seconds)
-			return sb_device_lose(device, "it does not answer");
-		if (waited < SPIN_SECONDS)
-			sched_yield();
-		else
-			nanosleep(&nap, NULL);
-	}
-}
-
-double sb_device_patience(double prediction)
-{
-	double twenty = 20 * prediction;
-
-	return twenty > sb_device_least_patience ? twenty : sb_device_least_patience;
 }
 
 static enum sb_place place_of(struct sb_device *device, const void *pointer)

@@ -107,12 +107,23 @@ enum sb_status sb_device_lose(struct sb_device *device, const char *why);
 enum sb_status sb_device_poll(struct sb_device *device, sb_cu_event event, bool *happened);
 
 /*
- * Waits until the event has happened, polling: SB_OK, or SB_LOST if that takes more than `seconds`
- * or fails.
+ * Waits until the event has happened, polling: SB_OK, or SB_LOST if work failed, or if more than
+ * `seconds` have been waited, in this wait and all others since the device was taken. What the CPU
+ * did between waits does not count, nor does the time for which the process was stopped. Several
+ * threads may wait at once.
  */
 enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds);
 
-/* How long a wait may last when `prediction` seconds are expected: max(10 s, 20 predictions). */
+/*
+ * A moment's wait in a loop that polls, counted as sb_device_wait() counts: SB_OK, or SB_LOST if
+ * that makes it too long. *since is 0 when something has moved since the last; it is set then.
+ */
+enum sb_status sb_device_pause(struct sb_device *device, double *since, double seconds);
+
+/* Counting of waits begins anew: the device has been taken. */
+void sb_device_forget_waits(void);
+
+/* How long a call may wait where `prediction` seconds are expected: max(10 s, 20 predictions). */
 double sb_device_patience(double prediction);
 /* Tests shorten the 10 s. */
 extern double sb_device_least_patience;

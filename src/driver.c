@@ -134,6 +134,18 @@ struct sb_driver_status sb_driver_status(void)
 	return status;
 }
 
+bool sb_driver_loaded(void)
+{
+	void *library =
+		sb_driver() ? NULL : dlopen(driver_path(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+
+	(void)dlerror();
+	if (!library)
+		return sb_driver() != NULL;
+	dlclose(library);
+	return true;
+}
+
 int sb_driver_current_device(void)
 {
 	sb_cu_result (*get_current)(sb_cu_context * context);

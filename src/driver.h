@@ -11,6 +11,8 @@
 #ifndef SB_DRIVER_H
 #define SB_DRIVER_H
 
+#include <stdbool.h>
+
 #include "cuda_types.h"
 
 /* The CUDA major version the kernels were compiled with: an older driver cannot load them. */
@@ -52,6 +54,9 @@ const struct sb_driver *sb_driver(void);
 
 /* What is known so far; opens nothing. */
 struct sb_driver_status sb_driver_status(void);
+
+/* Has anybody loaded the driver into this process? Opens and starts nothing. */
+bool sb_driver_loaded(void);
 
 /*
  * The device handle of the calling thread's current CUDA context, or -1 if the program has loaded

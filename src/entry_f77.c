@@ -16,6 +16,12 @@ static bool known(const char *word)
 	return *word == 'N' || *word == 'n' || transposed(word);
 }
 
+/* A call that computes nothing may come without its scalars. */
+static float scalar(const void *pointer)
+{
+	return pointer ? *(const float *)pointer : 0.0f;
+}
+
 static inline void enter(enum sb_name_index index, const void *caller,
 			 const struct sb_f77_arguments *x, int64_t m, int64_t n, int64_t k,
 			 int64_t lda, int64_t ldb, int64_t ldc)
@@ -32,8 +38,8 @@ static inline void enter(enum sb_name_index index, const void *caller,
 		.lda = lda,
 		.ldb = ldb,
 		.ldc = ldc,
-		.alpha = *(const float *)x->alpha,
-		.beta = *(const float *)x->beta,
+		.alpha = scalar(x->alpha),
+		.beta = scalar(x->beta),
 		.a = x->a,
 		.b = x->b,
 		.c = x->c,

@@ -14,6 +14,12 @@ static void finish(void *context, const struct sb_call *block)
 	sb_backend_call(context, block);
 }
 
+static struct sb_decision hand_on(struct sb_decision decision, enum sb_reason reason)
+{
+	decision.on_device = false;
+	return sb_route_to_cpu(decision, reason);
+}
+
 /* Carries a call to the GPU; if that fails C is untouched, and the decision says so. */
 static struct sb_decision leave_for_gpu(const struct sb_forward *forward,
 					struct sb_decision decision)
@@ -22,9 +28,9 @@ static struct sb_decision leave_for_gpu(const struct sb_forward *forward,
 	enum sb_status status;
 
 	if (sb_backend_foreign(forward->name, forward->caller))
-		return sb_route_to_cpu(decision, SB_REASON_INVALID);
+		return hand_on(decision, SB_REASON_INVALID);
 	if (!sb_process_enter(&found))
-		return sb_route_to_cpu(decision, SB_REASON_NESTED);
+		return hand_on(decision, SB_REASON_NESTED);
 	status = sb_offload(forward->call, &decision, finish, (void *)forward);
 	sb_process_leave(&found);
 	return status == SB_OK ? decision : sb_route_after(decision, status);
@@ -39,9 +45,9 @@ void sb_gemm(const struct sb_forward *forward)
 	if (decision.compare) {
 		sb_check(forward, &decision);
 	} else {
-		if (decision.side == SB_GPU)
+		if (decision.side == SB_GPU || decision.on_device)
 			decision = leave_for_gpu(forward, decision);
-		if (decision.side == SB_CPU)
+		if (decision.side == SB_CPU && !decision.on_device)
 			sb_backend_run(forward);
 	}
 	sb_account_close(&account, call, &decision);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+_Static_assert(SB_NAMES < 1 << SB_SPELLING_BITS, "a backend is remembered by spelling, from 1 on");
+
 struct sb_name sb_names[SB_NAMES] = {
 #define SB_NAME(interface, spelling, integer, plain)                                               \
 	{#spelling, SB_##interface, 8 * (int)sizeof(integer), SB_NAME_##spelling, #plain, NULL},

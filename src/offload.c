@@ -8,6 +8,7 @@
 #include "registry.h"
 #include "settings.h"
 #include "staged.h"
+#include "trace.h"
 #include "transfer.h"
 
 struct work {
@@ -19,23 +20,32 @@ struct work {
 	void *context;
 };
 
-static bool on_device(const struct work *w)
+static bool lies(const struct work *w, enum sb_place place)
 {
-	return w->places[0] == SB_PLACE_DEVICE || w->places[1] == SB_PLACE_DEVICE ||
-	       w->places[2] == SB_PLACE_DEVICE;
+	return w->places[0] == place || w->places[1] == place || w->places[2] == place;
 }
 
-static enum sb_status look_at_operands(struct work *w, struct sb_device *device)
+static bool on_device(const struct work *w)
+{
+	return lies(w, SB_PLACE_DEVICE) || lies(w, SB_PLACE_ELSEWHERE);
+}
+
+/* Of a matrix of lines that begin `ld` apart; a quick return may have an empty one. */
+static size_t span(int64_t width, int64_t lines, int64_t ld)
+{
+	return width && lines ? (size_t)((lines - 1) * ld + width) * sizeof(float) : 1;
+}
+
+static void look_at_operands(struct work *w, struct sb_device *device)
 {
 	const struct sb_call *call = w->call;
+	bool a = call->trans_a, b = call->trans_b;
 
-	w->places[0] = sb_device_place(device, call->a, sb_call_bytes_a(call));
-	w->places[1] = sb_device_place(device, call->b, sb_call_bytes_b(call));
-	w->places[2] = sb_device_place(device, call->c, sb_call_bytes_c(call));
-	for (int i = 0; i < 3; i++)
-		if (w->places[i] == SB_PLACE_ELSEWHERE)
-			return SB_DECLINE;
-	return SB_OK;
+	w->places[0] = sb_device_place(
+		device, call->a, span(a ? call->k : call->m, a ? call->m : call->k, call->lda));
+	w->places[1] = sb_device_place(
+		device, call->b, span(b ? call->n : call->k, b ? call->k : call->n, call->ldb));
+	w->places[2] = sb_device_place(device, call->c, span(call->m, call->n, call->ldc));
 }
 
 /* Makes a plan that fits and takes its region; a failed allocation asks for half as much. */
@@ -86,13 +96,19 @@ static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 {
 	enum sb_status status = sb_launch_prepare(device, kernel);
 
+	if (status == SB_DECLINE)
+		return SB_NO_IMAGE;
 	if (status == SB_OK)
 		status = plan_and_take(w, device, kernel);
 	if (status != SB_OK)
 		return status;
 	w->carry.kernel = kernel;
-	w->carry.direct = w->places[2] == SB_PLACE_PINNED && w->call->beta == 0 &&
-			  (size_t)w->call->ldc * sizeof(float) < SB_TRANSFER_PITCH;
+	/*
+	 * Never by DMA into the caller's C, pinned or not: a device that is given up with such a
+	 * copy on its way may wake and make it after the CPU has answered and the program has
+	 * gone on, over whatever lies there then. Nothing can call a copy back.
+	 */
+	w->carry.direct = false;
 	w->carry.fresh = w->places[2] == SB_PLACE_PAGEABLE && w->call->beta == 0;
 	status = sb_carry_out(&w->carry);
 	if (status != SB_LOST)
@@ -145,36 +161,80 @@ static void stage_block(void *context, int64_t i0, int64_t j0, int64_t m, int64_
 	finish_block(&cut, i0, j0, m, n);
 }
 
+/* The CPU answers, with copies of what lies on a device; for want of the ring it cannot. */
+static enum sb_status stage(struct work *w)
+{
+	struct stage stage = {.work = w, .status = SB_OK};
+
+	if (sb_carry_begun(&w->carry))
+		sb_carry_rest(&w->carry, stage_block, &stage);
+	else
+		stage_call(&stage, w->call);
+	return stage.status;
+}
+
 static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 {
 	const struct sb_call *call = w->call;
 	bool maps = device->cu->tensor_map != NULL;
 	const struct sb_kernel *kernel =
 		sb_registry_choose(call->m, call->n, call->k, device->arch, maps);
-	enum sb_status status = look_at_operands(w, device);
+	enum sb_status status = sb_ring_prepare(device);
 
-	if (status == SB_OK)
-		status = sb_ring_prepare(device);
 	if (status != SB_OK)
 		return status;
 	w->carry.places[0] = w->places[0];
 	w->carry.places[1] = w->places[1];
 	status = try_kernel(w, device, kernel);
 	/* The plain kernel has the smallest tile and the fewest demands. */
-	if ((status == SB_NO_MEMORY || status == SB_DECLINE) && kernel != sb_registry_plain() &&
+	if (status != SB_OK && status != SB_LOST && kernel != sb_registry_plain() &&
 	    !sb_carry_begun(&w->carry)) {
 		sb_plan_free(&w->plan);
 		status = try_kernel(w, device, sb_registry_plain());
 	}
-	if (status != SB_OK && status != SB_LOST && on_device(w)) {
-		struct stage stage = {.work = w, .status = SB_OK};
+	return status;
+}
 
-		/* Only here can the CPU be given what lies on the device. */
-		if (sb_carry_begun(&w->carry))
-			sb_carry_rest(&w->carry, stage_block, &stage);
-		else
-			stage_call(&stage, call);
-		status = stage.status;
+static enum sb_status visit_device(struct work *w, struct sb_device *device)
+{
+	struct sb_visit visit;
+	enum sb_status status;
+
+	if (!sb_device_take(device, w->carry.patience))
+		return SB_BUSY;
+	/* Whoever had it may have lost it. */
+	status = sb_device() ? sb_device_enter(device, &visit) : SB_LOST;
+	if (status == SB_OK) {
+		status = work_on_device(w, device);
+		sb_device_leave(device, &visit);
+	}
+	sb_device_give(device);
+	return status;
+}
+
+/* Answers the call by whoever can; nothing is held while the CPU works. */
+static enum sb_status answer(struct work *w, struct sb_device *device, struct sb_decision *decision)
+{
+	bool for_cpu = decision->on_device && decision->side == SB_CPU;
+	enum sb_status status = SB_DECLINE;
+
+	look_at_operands(w, device);
+	/* A device lost already does not say what lies on it; who asked may have seen. */
+	if (!sb_device())
+		return SB_LOST;
+	decision->on_device = on_device(w);
+	if (!for_cpu && !lies(w, SB_PLACE_ELSEWHERE))
+		status = visit_device(w, device);
+	if (w->carry.kernel)
+		decision->kernel = w->carry.kernel->name;
+	if (status != SB_OK && status != SB_LOST && decision->on_device) {
+		if (!for_cpu)
+			*decision = sb_route_after(*decision, status);
+		return stage(w);
+	}
+	if (status != SB_OK && !decision->on_device && sb_carry_begun(&w->carry)) {
+		sb_carry_rest(&w->carry, finish_block, w);
+		return SB_OK;
 	}
 	return status;
 }
@@ -182,39 +242,28 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
 			  sb_finish *finish, void *context)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
 	struct sb_device *device = sb_device();
 	struct work w = {.call = call, .finish = finish, .context = context};
-	struct sb_visit visit;
 	enum sb_status status;
 	enum sb_reason why;
 
-	if (!device)
-		return sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;
-	w.carry = (struct sb_carry){
-		.device = device,
-		.call = call,
-		.plan = &w.plan,
-		.patience = sb_device_patience(decision->gpu_seconds),
-	};
-	if (!sb_device_take(device, w.carry.patience))
-		return SB_DECLINE;
-	/* Whoever had it may have lost it. */
-	if (!sb_device())
-		status = SB_LOST;
-	else
-		status = sb_device_enter(device, &visit);
-	if (status == SB_OK) {
-		status = work_on_device(&w, device);
-		sb_device_leave(device, &visit);
+	if (device) {
+		w.carry = (struct sb_carry){
+			.device = device,
+			.call = call,
+			.plan = &w.plan,
+			.patience = sb_device_patience(decision->gpu_seconds),
+		};
+		status = answer(&w, device, decision);
+		sb_plan_free(&w.plan);
+	} else {
+		status = sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;
 	}
-	sb_device_give(device);
-	if (w.carry.kernel)
-		decision->kernel = w.carry.kernel->name;
-	/* What the GPU has left of C is the CPU's, and nothing is held meanwhile. */
-	if (status != SB_OK && !on_device(&w) && sb_carry_begun(&w.carry)) {
-		sb_carry_rest(&w.carry, finish_block, &w);
-		status = SB_OK;
-	}
-	sb_plan_free(&w.plan);
+	if (status != SB_OK && decision->on_device)
+		sb_trace_once(&said,
+			      "operands lie on a device that is out of reach (%s); "
+			      "such products are left undone",
+			      sb_status_word(status));
 	return status;
 }

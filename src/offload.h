@@ -18,9 +18,11 @@ typedef void sb_finish(void *context, const struct sb_call *block);
  * `finish` for each remaining block. Anything else: C is untouched and the CPU must answer. Nothing
  * but C's m x n elements is ever written. Fills in decision->kernel.
  *
- * Operands may lie in pageable, pinned or managed memory or on the device, in any mixture. A device
- * that is lost with the program's own operands on it leaves nobody who could answer; then, too, a
- * status other than SB_OK is returned.
+ * Operands may lie in pageable, pinned or managed memory or on a device, in any mixture, which
+ * decision->on_device tells afterwards. If they lie on one, `finish` gets copies in host memory
+ * where the GPU cannot do the call or the decision's side is the CPU, and the decision says which
+ * it was. A device that is lost with operands on it leaves nobody who could answer: a warning says
+ * so once, C is not touched, and no backend must be given these pointers.
  *
  * To be called between sb_process_enter() and sb_process_leave().
  */

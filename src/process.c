@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "settings.h"
 #include "trace.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool started, live, forked_live;
+static atomic_bool live, forked_live;
 
 static _Thread_local unsigned char depth __attribute__((tls_model("initial-exec")));
 
@@ -61,17 +64,11 @@ static void start(void)
 {
 	pthread_atfork(NULL, NULL, enter_child);
 	sb_trace_refused_settings();
-	atomic_store(&started, true);
 }
 
 void sb_process_start(void)
 {
 	pthread_once(&once, start);
-}
-
-bool sb_process_started(void)
-{
-	return atomic_load_explicit(&started, memory_order_relaxed);
 }
 
 void sb_process_mark_live(void)
@@ -112,4 +109,15 @@ void sb_process_leave(const struct sb_as_found *found)
 	pthread_setcancelstate(found->cancel_state, NULL);
 	errno = found->error;
 	depth = 0;
+}
+
+bool sb_process_reads(const void *address)
+{
+	/* The kernel fetches the set, a word of the same page, before it sees that ~0 is no way. */
+	uintptr_t word = (uintptr_t)address & ~(uintptr_t)7;
+	int error = errno;
+	bool reads = syscall(SYS_rt_sigprocmask, ~0, word, NULL, 8) == 0 || errno != EFAULT;
+
+	errno = error;
+	return reads;
 }

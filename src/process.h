@@ -9,8 +9,6 @@
 
 /* Done at the first call of the process, and not before: reads the settings, watches fork. */
 void sb_process_start(void);
-/* Has any call come in? */
-bool sb_process_started(void);
 
 /*
  * From the moment a start of CUDA begins the process is marked live; a child forked afterwards has
@@ -36,5 +34,8 @@ bool sb_process_nested(void);
 
 /* For threads of our own: the creator's floating-point environment may be the program's. */
 void sb_process_default_floating_point(void);
+
+/* Can the CPU read where this points? Nothing is touched; errno stays. */
+bool sb_process_reads(const void *address);
 
 #endif

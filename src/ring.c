@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ring.h"
 
-#include <sched.h>
 #include <string.h>
-#include <time.h>
 
 #include "arena.h"
 #include "copy_threads.h"
@@ -14,7 +12,6 @@
 #define SLOT_LEAST  ((size_t)4 << 10)
 #define SLOT_MOST   ((size_t)4 << 20)
 #define CHUNK_LEAST ((size_t)256 << 10)
-#define SPIN	    300e-6 /* most waits are shorter than a sleep's wake-up */
 
 struct slot {
 	char *memory;
@@ -41,14 +38,6 @@ static struct ring {
 } up, down;
 
 static size_t slot_bytes; /* 0: not made yet */
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static enum sb_status make_events(struct sb_device *device, struct ring *ring)
 {
@@ -357,21 +346,9 @@ void sb_ring_settle(void)
 enum sb_status sb_ring_idle(struct sb_device *device, struct sb_idle *idle, bool moved,
 			    double seconds)
 {
-	const struct timespec nap = {.tv_nsec = 20000};
-	double t;
-
 	if (moved || sb_copy_threads_help()) {
 		idle->since = 0;
 		return SB_OK;
 	}
-	t = now();
-	if (idle->since == 0)
-		idle->since = t;
-	if (t - idle->since > seconds)
-		return sb_device_lose(device, "it does not answer");
-	if (t - idle->since < SPIN)
-		sched_yield();
-	else
-		nanosleep(&nap, NULL);
-	return SB_OK;
+	return sb_device_pause(device, &idle->since, seconds);
 }

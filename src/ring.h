@@ -68,7 +68,8 @@ void sb_ring_settle(void);
 
 /*
  * For loops around sb_ring_turn(): helps the copy threads if nothing moved, and if there is nothing
- * to help with waits a little. SB_LOST if nothing has moved for `seconds`.
+ * to help with waits a little. SB_LOST if that takes more than `seconds`, as sb_device_wait()
+ * counts.
  */
 struct sb_idle {
 	double since;

@@ -2,6 +2,7 @@
 #include "route.h"
 
 #include <float.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -23,7 +24,7 @@
 static const double small_work = 128.0 * 128.0 * 128.0;
 
 _Atomic uint64_t sb_route_quick;
-static atomic_int mode_in_force = -1;
+static atomic_int mode_in_force = SB_MODE_AUTO;
 static _Atomic double small_bound = -DBL_MAX;
 
 /* In a forced mode every product there is counts as large, or none does. */
@@ -42,20 +43,29 @@ static void set_bound(int mode)
 		     sb_settings_timed() || bounds[mode] < small_work ? 0 : SB_SMALL_EXTENT);
 }
 
+static void take_setting(void)
+{
+	sb_process_start();
+	set_bound(sb_settings()->mode);
+}
+
+/* Once, so that a first call never undoes what a program sets meanwhile. */
+static void begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, take_setting);
+}
+
 int sb_route_mode(void)
 {
-	int mode = atomic_load_explicit(&mode_in_force, memory_order_relaxed);
-
-	if (mode < 0) {
-		sb_process_start();
-		set_bound(mode = sb_settings()->mode);
-	}
-	return mode;
+	begin();
+	return atomic_load_explicit(&mode_in_force, memory_order_relaxed);
 }
 
 void sb_route_set_mode(int mode)
 {
-	sb_process_start();
+	begin();
 	set_bound(mode);
 }
 
@@ -77,8 +87,9 @@ struct sb_decision sb_route_to_gpu(struct sb_decision decision, enum sb_reason r
 struct sb_decision sb_route_after(struct sb_decision decision, enum sb_status status)
 {
 	static const enum sb_reason reasons[] = {
-		[SB_OK] = SB_REASON_FASTER,	   [SB_DECLINE] = SB_REASON_BUSY,
-		[SB_NO_DEVICE] = SB_REASON_NO_GPU, [SB_NO_MEMORY] = SB_REASON_MEMORY,
+		[SB_OK] = SB_REASON_FASTER,	   [SB_DECLINE] = SB_REASON_DECLINED,
+		[SB_NO_DEVICE] = SB_REASON_NO_GPU, [SB_NO_IMAGE] = SB_REASON_NO_IMAGE,
+		[SB_NO_MEMORY] = SB_REASON_MEMORY, [SB_BUSY] = SB_REASON_BUSY,
 		[SB_LOST] = SB_REASON_LOST,
 	};
 
@@ -127,7 +138,8 @@ struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situatio
 	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
 		return sb_route_to_cpu(decision, situation.unusable);
 	for (int i = 0; i < 3; i++)
-		if (situation.places[i] == SB_PLACE_DEVICE)
+		if (situation.places[i] == SB_PLACE_DEVICE ||
+		    situation.places[i] == SB_PLACE_ELSEWHERE)
 			return sb_route_to_gpu(decision, SB_REASON_FORCED);
 	if (decision.gpu_seconds < decision.cpu_seconds)
 		return situation.health == SB_HEALTH_READY
@@ -185,21 +197,64 @@ static struct sb_decision compare_sides(const struct sb_call *call, struct sb_de
 	return sb_route_judge(call, situation_now(call), decision);
 }
 
+/*
+ * Do operands lie where the CPU cannot read? Where no CUDA driver is loaded that is the program's
+ * fault, and the backend's to meet.
+ */
+static bool beyond_cpu(const struct sb_call *call)
+{
+	const void *operands[] = {call->a, call->b, call->c};
+
+	for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+		if (operands[i] && !sb_process_reads(operands[i]))
+			return sb_driver_loaded();
+	return false;
+}
+
+/* The program has started CUDA, so our own start is cheap; and nobody else could answer. */
+static struct sb_decision judge_on_device(struct sb_decision decision, enum sb_reason reason)
+{
+	struct sb_as_found found;
+	enum sb_reason why;
+
+	if (!sb_process_enter(&found))
+		return sb_route_to_cpu(decision, SB_REASON_NESTED);
+	sb_start_buy();
+	sb_start_wait(SB_START_PATIENCE);
+	decision.on_device = true;
+	if (sb_device_health(&why) != SB_HEALTH_READY)
+		decision = sb_route_to_cpu(decision, why);
+	else if (reason == SB_REASON_FASTER)
+		decision = sb_route_to_gpu(decision, SB_REASON_FORCED);
+	else
+		decision = sb_route_to_cpu(decision, reason);
+	sb_process_leave(&found);
+	return decision;
+}
+
 static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call)
 {
 	struct sb_decision decision = {.side = SB_CPU, .reason = SB_REASON_SMALL};
 	struct sb_as_found found;
+	enum sb_call_kind kind;
 	int mode = sb_route_mode();
 
 	/* Asked again: at the first call the bound was not known. */
 	if ((double)call->m * (double)call->n * (double)call->k < atomic_load(&small_bound))
 		return decision;
-	if (sb_call_kind(call) != SB_CALL_WORK)
-		return sb_route_to_cpu(decision, SB_REASON_INVALID);
-	if (mode == SB_MODE_CPU)
-		return sb_route_to_cpu(decision, SB_REASON_FORCED);
-	if (!aligned(call))
-		return sb_route_to_cpu(decision, SB_REASON_MISALIGNED);
+	kind = sb_call_kind(call);
+	if (kind != SB_CALL_WORK)
+		decision.reason = SB_REASON_INVALID;
+	else if (mode == SB_MODE_CPU)
+		decision.reason = SB_REASON_FORCED;
+	else if (!aligned(call))
+		decision.reason = SB_REASON_MISALIGNED;
+	else
+		decision.reason = SB_REASON_FASTER;
+	if (kind != SB_CALL_ILLEGAL && call->m && call->n && beyond_cpu(call))
+		return judge_on_device(decision, decision.reason);
+	if (decision.reason != SB_REASON_FASTER)
+		return decision;
 	if (!sb_process_enter(&found))
 		return sb_route_to_cpu(decision, SB_REASON_NESTED);
 	decision.compare = mode == SB_MODE_CHECK;

@@ -17,7 +17,6 @@ struct sb_situation {
 	double gpu_peak; /* FP32 operations a second of the device; 0: of the shipped profile */
 	int queue;	 /* callers who have or wait for the device */
 	int threads;	 /* of the backend, for this caller */
-	double missed;	 /* seconds that a started GPU would have saved so far */
 };
 
 #endif

@@ -224,6 +224,14 @@ void sb_stats_read(struct sb_totals *totals)
 	pthread_mutex_unlock(&baseline_lock);
 }
 
+bool sb_stats_counted(void)
+{
+	struct sb_totals totals;
+
+	read_raw(&totals);
+	return sb_stats_sum(&totals, SB_SIDES, SB_REASONS, SB_BUCKETS).calls > 0;
+}
+
 void sb_stats_reset(void)
 {
 	pthread_mutex_lock(&baseline_lock);

@@ -80,6 +80,8 @@ bool sb_stats_last(struct sb_last *last);
 
 /* All threads' counts so far. */
 void sb_stats_read(struct sb_totals *totals);
+/* Has any call been counted in this process, before a reset or after it? */
+bool sb_stats_counted(void);
 /* Counts from here on start at zero. */
 void sb_stats_reset(void);
 

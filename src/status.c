@@ -5,7 +5,9 @@ static const char *const status_words[] = {
 	[SB_OK] = "ok",
 	[SB_DECLINE] = "decline",
 	[SB_NO_DEVICE] = "no-device",
+	[SB_NO_IMAGE] = "no-image",
 	[SB_NO_MEMORY] = "no-memory",
+	[SB_BUSY] = "busy",
 	[SB_LOST] = "lost",
 };
 

@@ -11,9 +11,11 @@
 
 enum sb_status {
 	SB_OK,	      /* done */
-	SB_DECLINE,   /* nothing wrong, but not worth doing on the GPU */
+	SB_DECLINE,   /* this call cannot be done, another may; the context is whole */
 	SB_NO_DEVICE, /* no usable driver or device in this process */
+	SB_NO_IMAGE,  /* no kernel of this build runs on the device */
 	SB_NO_MEMORY, /* an allocation of ours failed; a smaller plan may fit */
+	SB_BUSY,      /* others have the device for longer than this call can wait */
 	SB_LOST	      /* the context is gone or does not answer; never try again */
 };
 

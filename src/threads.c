@@ -12,27 +12,30 @@
 
 int sb_threads_backend(void)
 {
-	cpu_set_t mask;
+	struct sb_processors own;
+	int count;
 
-	if (sched_getaffinity(0, sizeof mask, &mask) != 0)
+	if (sched_getaffinity(0, sizeof own.mask, own.mask) != 0)
 		return 1;
-	return CPU_COUNT(&mask) > 0 ? CPU_COUNT(&mask) : 1;
+	count = CPU_COUNT_S(sizeof own.mask, own.mask);
+	return count > 0 ? count : 1;
 }
 
-bool sb_threads_process_mask(cpu_set_t *mask)
+bool sb_threads_process_mask(struct sb_processors *all)
 {
 	DIR *tasks = opendir("/proc/self/task");
+	struct sb_processors one;
 	struct dirent *entry;
-	cpu_set_t one;
 
-	CPU_ZERO(mask);
+	CPU_ZERO_S(sizeof all->mask, all->mask);
 	while (tasks && (entry = readdir(tasks)))
 		if (atoi(entry->d_name) > 0 &&
-		    sched_getaffinity(atoi(entry->d_name), sizeof one, &one) == 0)
-			CPU_OR(mask, mask, &one);
+		    sched_getaffinity(atoi(entry->d_name), sizeof one.mask, one.mask) == 0)
+			CPU_OR_S(sizeof one.mask, all->mask, all->mask, one.mask);
 	if (tasks)
 		closedir(tasks);
-	return CPU_COUNT(mask) > 0 || sched_getaffinity(getpid(), sizeof *mask, mask) == 0;
+	return CPU_COUNT_S(sizeof all->mask, all->mask) > 0 ||
+	       sched_getaffinity(getpid(), sizeof all->mask, all->mask) == 0;
 }
 
 /* The beginning of a small file as text; false if it cannot be read. */
@@ -90,8 +93,8 @@ static double quota_of_process(void)
 
 int sb_threads_process(void)
 {
-	cpu_set_t mask;
-	int count = sb_threads_process_mask(&mask) ? CPU_COUNT(&mask) : 1;
+	struct sb_processors all;
+	int count = sb_threads_process_mask(&all) ? CPU_COUNT_S(sizeof all.mask, all.mask) : 1;
 	double quota = quota_of_process();
 
 	if (quota > 0 && quota < count)

@@ -114,10 +114,16 @@ bool sb_trace_append(const char *path, const char *text, size_t length)
 	return done;
 }
 
-static void line(const char *format, va_list arguments)
+/* A value of the environment may hold a newline; what is one line stays one. */
+static void keep_on_one_line(char *text)
 {
-	static atomic_flag said = ATOMIC_FLAG_INIT;
-	const char *logfile = sb_settings()->logfile;
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+static bool append_line(const char *path, const char *format, va_list arguments)
+{
 	char text[LINE];
 	int length;
 
@@ -125,18 +131,32 @@ static void line(const char *format, va_list arguments)
 	length =
 		vsnprintf(text + sizeof prefix - 1, sizeof text - sizeof prefix, format, arguments);
 	if (length < 0)
-		return;
+		return true;
+	keep_on_one_line(text);
 	length += (int)sizeof prefix - 1;
 	if (length > LINE - 2)
 		length = LINE - 2;
 	text[length++] = '\n';
-	if (sb_trace_append(*logfile ? logfile : "-", text, (size_t)length) || !*logfile)
-		return;
-	if (!atomic_flag_test_and_set(&said)) {
-		length = snprintf(text, sizeof text, "%sSHIMBLAS_LOGFILE=%s cannot be written\n",
-				  prefix, logfile);
-		sb_trace_append("-", text, (size_t)(length < LINE ? length : LINE - 1));
-	}
+	return sb_trace_append(path, text, (size_t)length);
+}
+
+static SB_PRINTF(1, 2) void complain(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)append_line("-", format, arguments);
+	va_end(arguments);
+}
+
+static void line(const char *format, va_list arguments)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	const char *logfile = sb_settings()->logfile;
+
+	if (!append_line(*logfile ? logfile : "-", format, arguments) && *logfile &&
+	    !atomic_flag_test_and_set(&said))
+		complain("SHIMBLAS_LOGFILE=%s cannot be written", logfile);
 }
 
 bool sb_trace_wanted(int level)

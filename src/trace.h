@@ -4,9 +4,9 @@
  * to SHIMBLAS_LOGFILE, in one write(2), so that lines of threads and processes do not mix. stdout
  * is never written. A file is opened for each line (O_APPEND|O_CLOEXEC|O_NOFOLLOW|O_NONBLOCK), so
  * that nothing is held open in the program and a pipe that nobody reads does not hold it up;
- * whatever fails is silently given up. errno, signals and locale are
- * left as found. Formats may not use %f, %g or %e: their decimal point belongs to the program's
- * locale; sb_trace_fixed() writes decimals.
+ * whatever fails is silently given up. errno, signals and locale are left as found. Formats may not
+ * use %f, %g or %e: their decimal point belongs to the program's locale; sb_trace_fixed() writes
+ * decimals.
  */
 #ifndef SB_TRACE_H
 #define SB_TRACE_H
@@ -20,7 +20,10 @@
 /* Is a line of this level (1, 2) wanted? */
 bool sb_trace_wanted(int level);
 
-/* One line, "shimblas: " before it and a newline after it, if a line of this level is wanted. */
+/*
+ * One line, "shimblas: " before it and a newline after it, if a line of this level is wanted.
+ * Control characters in it become question marks.
+ */
 void sb_trace_line(int level, const char *format, ...) SB_PRINTF(2, 3);
 
 /*

@@ -4,6 +4,8 @@
 # lies below $root/build, and what is there already is not made again.
 
 build=$root/build
+# What is put before configure and make; see ./check.
+calmly=
 BUILD_PACKAGES='autoconf automake g++ gcc libcunit1-dev libopenblas-dev make pkg-config xz-utils'
 PYTHON_PACKAGES='python3 python3-venv'
 
@@ -110,7 +112,7 @@ configure_build() {
     fi
     # Objects of other options must not be taken for current.
     [ ! -f "$tree/Makefile" ] || make -s -C "$tree" clean >/dev/null 2>&1 || :
-    (cd "$tree" && "$root/configure" -q "$@" >configure.log 2>&1) ||
+    (cd "$tree" && $calmly "$root/configure" -q "$@" >configure.log 2>&1) ||
         { tail -n 20 "$tree/configure.log"; return 1; }
     grep WARNING "$tree/configure.log" || :
     echo "$*" >"$tree/options"

@@ -28,6 +28,7 @@ const char *__tsan_default_options(void)
 static char *said;
 static bool child_failed;
 static char scratch[] = "/tmp/suite-XXXXXX";
+static bool skipped;
 static pid_t owner; /* of the scratch folder */
 
 int suite_run(const char *name, const struct suite_case *cases, size_t count)
@@ -46,12 +47,13 @@ int suite_run(const char *name, const struct suite_case *cases, size_t count)
 	CU_cleanup_registry();
 	free(said);
 	said = NULL;
-	return failures != 0;
+	return failures ? 1 : skipped ? 77 : 0;
 }
 
 int suite_skip(const char *why)
 {
-	printf("skip: %s\n", why);
+	skipped = true;
+	printf("\nskip: %s\n", why);
 	return 77;
 }
 

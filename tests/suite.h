@@ -20,7 +20,10 @@ struct suite_case {
 int suite_run(const char *name, const struct suite_case *cases, size_t count);
 #define SUITE(name, cases) suite_run(name, cases, sizeof(cases) / sizeof *(cases))
 
-/* The exit status of a suite that cannot run here, with the reason said. */
+/*
+ * Says why something cannot run here and returns 77. A suite in which a case says so, and none
+ * failed, ends with 77 too.
+ */
 int suite_skip(const char *why);
 
 /* A file of the build or of the source tree; the library under test. Texts live for ever. */

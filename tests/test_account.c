@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "distance.h"
@@ -102,6 +103,27 @@ static void exit_without_a_call(void)
 	suite_exit();
 }
 
+static void fork_a_child_without_a_call(void)
+{
+	struct sb_call call = distance_random(5);
+	pid_t child;
+
+	setenv("SHIMBLAS_REPORT", report, 1);
+	made_up_call(&call);
+	child = fork();
+	if (!child)
+		suite_exit();
+	SUITE_EXPECT(child > 0 && waitpid(child, NULL, 0) == child);
+	SUITE_EXPECT(access(report, F_OK) != 0);
+}
+
+/* As the children of a pool that was not needed. */
+static void a_forked_child_that_made_no_call_reports_nothing(void)
+{
+	snprintf(report, sizeof report, "%s/forked.json", suite_scratch());
+	SUITE_CHILD_PASSES(fork_a_child_without_a_call);
+}
+
 static void a_process_that_called_reports_at_its_end(void)
 {
 	snprintf(report, sizeof report, "%s/report.json", suite_scratch());
@@ -147,6 +169,8 @@ static const struct suite_case cases[] = {
 	{"a line tells of each call", a_line_tells_of_each_call},
 	{"the clock is read only if somebody asks", the_clock_is_read_only_if_somebody_asks},
 	{"a process that called reports at its end", a_process_that_called_reports_at_its_end},
+	{"a forked child that made no call reports nothing",
+	 a_forked_child_that_made_no_call_reports_nothing},
 	{"the one that was run reports even so", the_one_that_was_run_reports_even_so},
 	{"a report that cannot be written is told of", a_report_that_cannot_be_written_is_told_of},
 };

@@ -95,13 +95,18 @@ static void neither_this_library_nor_a_copy_is_a_backend(void)
 	SUITE_CHILD_PASSES(copies_call_each_other_never);
 }
 
+static const char *provider(void)
+{
+	static char path[1024];
+	const char *folder = getenv("SB_PROVIDER_DIR");
+
+	snprintf(path, sizeof path, "%s/libblas.so.3", folder ? folder : suite_built("provider"));
+	return path;
+}
+
 static void provider_global(void)
 {
-	char path[1024];
-	void *handle;
-
-	snprintf(path, sizeof path, "%s/libblas.so.3", getenv("SB_PROVIDER_DIR"));
-	handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	void *handle = dlopen(provider(), RTLD_NOW | RTLD_GLOBAL);
 	if (!handle)
 		printf("    %s\n", dlerror());
 	SUITE_EXPECT(handle != NULL);
@@ -113,16 +118,9 @@ static void provider_global(void)
 
 static void the_provider_is_no_backend(void)
 {
-	char command[1024];
-
 	/* In the build tree it does not find the library it needs by itself. */
-	if (!getenv("SB_PROVIDER_DIR") || !dlopen(suite_library(), RTLD_NOW | RTLD_LOCAL)) {
-		printf("    skip: no provider\n");
-		return;
-	}
-	snprintf(command, sizeof command, "%s/libblas.so.3", getenv("SB_PROVIDER_DIR"));
-	if (access(command, R_OK) != 0) {
-		printf("    skip: no provider\n");
+	if (access(provider(), R_OK) != 0 || !dlopen(suite_library(), RTLD_NOW | RTLD_LOCAL)) {
+		suite_skip("no provider");
 		return;
 	}
 	SUITE_CHILD_PASSES(provider_global);

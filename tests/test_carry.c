@@ -106,12 +106,14 @@ static void carry(const void *argument)
 	exit(status == SB_OK && product_right(&d) ? 0 : 1);
 }
 
-/* Seeds with which the result was wrong; -1 if a run could not be made at all. */
-static int wrong(const struct edge *edge)
+/*
+ * Was the result wrong with one of the first `seeds` seeds? -1 if a run could not be made at all.
+ */
+static int wrong(const struct edge *edge, int seeds)
 {
 	int count = 0;
 
-	for (int seed = 0; seed < 16; seed++) {
+	for (int seed = 0; seed < seeds && !count; seed++) {
 		char text[100];
 		int result;
 
@@ -143,8 +145,8 @@ static void each_kind_of_dependency_is_needed(void)
 		int count;
 
 		whole.removed = 0;
-		CU_ASSERT_EQUAL(wrong(&whole), 0);
-		count = wrong(&edges[i]);
+		CU_ASSERT_EQUAL(wrong(&whole, 5), 0);
+		count = wrong(&edges[i], 16);
 		if (count <= 0)
 			fprintf(stderr, "edge %zu: %d\n", i, count);
 		CU_ASSERT(count > 0);

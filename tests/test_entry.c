@@ -201,6 +201,22 @@ static void on_the_cpu_the_bits_are_openblass(void)
 	SUITE_CHILD_PASSES(on_the_cpu_the_bits_are_openblas_s);
 }
 
+static void call_without_scalars(void)
+{
+	const int64_t none = 0, one = 1;
+
+	for (int i = 0; i < SPELLINGS; i++)
+		if (spellings[i].interface == F77)
+			((f77 *)suite_symbol(spellings[i].name))("N", "N", &none, &one, &one, NULL,
+								 NULL, &one, NULL, &one, NULL, NULL,
+								 &one);
+}
+
+static void a_call_that_computes_nothing_needs_no_scalars(void)
+{
+	SUITE_CHILD_PASSES(call_without_scalars);
+}
+
 static void plain_sgemm_is_not_there(void)
 {
 	typedef void (*entry_function(const char *))(void);
@@ -222,6 +238,8 @@ static const struct suite_case cases[] = {
 	{"all transposes of all spellings", all_transposes_of_all_spellings},
 	{"a vector is a matrix too", a_vector_is_a_matrix_too},
 	{"on the CPU the bits are OpenBLAS's", on_the_cpu_the_bits_are_openblass},
+	{"a call that computes nothing needs no scalars",
+	 a_call_that_computes_nothing_needs_no_scalars},
 	{"an entry is found by its spelling, and sgemm is not there", plain_sgemm_is_not_there},
 };
 

@@ -175,10 +175,9 @@ static const struct failure {
 	enum sb_status status;
 	enum sb_reason reason;
 } failures[] = {
-	{SB_DECLINE, SB_REASON_BUSY},
-	{SB_NO_DEVICE, SB_REASON_NO_GPU},
-	{SB_NO_MEMORY, SB_REASON_MEMORY},
-	{SB_LOST, SB_REASON_LOST},
+	{SB_DECLINE, SB_REASON_DECLINED},  {SB_NO_DEVICE, SB_REASON_NO_GPU},
+	{SB_NO_IMAGE, SB_REASON_NO_IMAGE}, {SB_NO_MEMORY, SB_REASON_MEMORY},
+	{SB_BUSY, SB_REASON_BUSY},	   {SB_LOST, SB_REASON_LOST},
 };
 static const struct failure *failure;
 

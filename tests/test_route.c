@@ -219,13 +219,12 @@ static void a_failure_has_its_reason(void)
 		enum sb_status status;
 		enum sb_reason reason;
 	} rows[] = {
-		{SB_DECLINE, SB_REASON_BUSY},
-		{SB_NO_DEVICE, SB_REASON_NO_GPU},
-		{SB_NO_MEMORY, SB_REASON_MEMORY},
-		{SB_LOST, SB_REASON_LOST},
+		{SB_DECLINE, SB_REASON_DECLINED},  {SB_NO_DEVICE, SB_REASON_NO_GPU},
+		{SB_NO_IMAGE, SB_REASON_NO_IMAGE}, {SB_NO_MEMORY, SB_REASON_MEMORY},
+		{SB_BUSY, SB_REASON_BUSY},	   {SB_LOST, SB_REASON_LOST},
 	};
 
-	for (int i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct sb_decision before = {.side = SB_GPU, .kernel = "kernel"}, after;
 
 		after = sb_route_after(before, rows[i].status);

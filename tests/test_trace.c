@@ -54,6 +54,9 @@ static void write_lines(void)
 	sb_trace_line(1, "%s", words);
 	SUITE_EXPECT(recv(ends[0], datagram, sizeof datagram, MSG_DONTWAIT) == 1023);
 	SUITE_EXPECT(datagram[1021] == 'x' && datagram[1022] == '\n');
+	sb_trace_line(1, "%s", "a\nb\x1b");
+	SUITE_EXPECT(recv(ends[0], datagram, sizeof datagram, MSG_DONTWAIT) == 15);
+	SUITE_EXPECT(memcmp(datagram, "shimblas: a?b?\n", 15) == 0);
 	sb_trace_line(2, "not wanted");
 	SUITE_EXPECT(recv(ends[0], datagram, sizeof datagram, MSG_DONTWAIT) == -1);
 }
@@ -277,7 +280,7 @@ static void whatever_the_locale(void)
 		printf("    localedef: no de_DE, installed locales only\n");
 	setenv("LOCPATH", suite_scratch(), 1);
 	if (!setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
-		printf("    skip: no locale with a decimal comma\n");
+		suite_skip("no locale with a decimal comma (package locales)");
 		return;
 	}
 	snprintf(number, sizeof number, "%.1f", 0.5);

@@ -113,6 +113,8 @@ int sb_command_bench(int argc, char **argv)
 	sb_page_say(&bench.page, "version", "%s", PACKAGE_VERSION);
 	if (sb_bench_asked(&bench, SB_OPTION_bench_scope)) {
 		found = sb_bench_scope(&bench);
+	} else if (sb_bench_asked(&bench, SB_OPTION_bench_accuracy)) {
+		found = sb_bench_accuracy(&bench);
 	} else {
 		if (only(&options, "host"))
 			sb_bench_host(&bench);

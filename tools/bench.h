@@ -21,6 +21,10 @@ bool sb_bench_asked(const struct sb_bench *bench, enum sb_option_row row);
 
 /* Products of operands in host memory, from call to return. */
 void sb_bench_host(struct sb_bench *bench);
+/* Errors against double precision; false if memory is short. */
+bool sb_bench_accuracy(struct sb_bench *bench);
+/* Unless the user chose a mode, the GPU answers all it can: also where the CPU would be faster. */
+void sb_bench_choose_mode(void);
 /* The sgemm_ in the global scope, in host memory; false if there is none. */
 bool sb_bench_scope(struct sb_bench *bench);
 /* Products of operands on the device, by its own clock. */

@@ -72,7 +72,8 @@ static void write_row(const struct sb_bench *bench, struct sb_table *table,
 	}
 }
 
-static void measure_shape(struct sb_bench *bench, struct sb_table *table, struct sb_device *device,
+/* False if the device or the host has not enough memory for the product. */
+static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct sb_device *device,
 			  const struct sb_bench_data *data, const struct sb_bench_shape *shape)
 {
 	struct result *results = calloc((size_t)sb_registry_count(), sizeof *results);
@@ -82,9 +83,7 @@ static void measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 
 	if (!results || !sb_bench_launch_open(&launch, device, &product, data->reference)) {
 		free(results);
-		sb_page_say(&bench->page, "gpu", "%lld x %lld x %lld: not enough memory",
-			    (long long)shape->m, (long long)shape->n, (long long)shape->k);
-		return;
+		return false;
 	}
 	for (int row = 0; row < sb_registry_count(); row++)
 		if (wanted(bench, device, row, shape))
@@ -99,6 +98,7 @@ static void measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 				  results[first_rung()].seconds, cublas);
 	sb_bench_launch_close(&launch);
 	free(results);
+	return true;
 }
 
 void sb_bench_on_device(struct sb_bench *bench)
@@ -109,7 +109,7 @@ void sb_bench_on_device(struct sb_bench *bench)
 	struct sb_bench_data data;
 	struct sb_table table;
 	struct sb_visit visit;
-	int count = 10;
+	int count = 10, skipped = 0;
 
 	if (!device) {
 		sb_page_say(&bench->page, "gpu", "none: %s", sb_gpu_why_not());
@@ -130,9 +130,11 @@ void sb_bench_on_device(struct sb_bench *bench)
 	for (int row = 0; row < bench->shapes.count; row++) {
 		if (!sb_gpu_visit(device, &visit))
 			break;
-		measure_shape(bench, &table, device, &data, &bench->shapes.rows[row]);
+		skipped += !measure_shape(bench, &table, device, &data, &bench->shapes.rows[row]);
 		sb_gpu_depart(device, &visit);
 	}
 	sb_bench_data_close(&data);
 	sb_page_table(&bench->page, &table);
+	if (skipped)
+		sb_page_say(&bench->page, "skipped", "%d products: not enough memory", skipped);
 }

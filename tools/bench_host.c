@@ -170,8 +170,7 @@ static void measure_row(struct sb_bench *bench, struct sb_table *table,
 	}
 }
 
-/* What is not asked for otherwise is measured on the GPU, also where the CPU would be faster. */
-static void choose_mode(void)
+void sb_bench_choose_mode(void)
 {
 	for (int row = 0; row < sb_settings_count(); row++)
 		if (strcmp(sb_settings_row(row)->variable, "SHIMBLAS_MODE") == 0 &&
@@ -205,7 +204,7 @@ void sb_bench_host(struct sb_bench *bench)
 		columns[FIXED + 2 * side] = sides[side].column;
 		columns[FIXED + 2 * side + 1] = sides[side].ratio;
 	}
-	choose_mode();
+	sb_bench_choose_mode();
 	sb_page_say(&bench->page, "backend", "%s",
 		    backend()->function ? backend()->path : "none found");
 	if (peers)

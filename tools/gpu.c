@@ -5,7 +5,7 @@
 #include "start.h"
 
 /* More than a host of many GPUs takes to start CUDA. */
-#define PATIENCE 120.0
+#define PATIENCE 60.0
 
 struct sb_device *sb_gpu_device(void)
 {

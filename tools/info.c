@@ -13,6 +13,7 @@
 #include "place.h"
 #include "settings.h"
 #include "status.h"
+#include "threads.h"
 
 /* The format number of `info --json`. */
 enum { FORMAT = 1 };
@@ -59,7 +60,7 @@ static void say_backends(struct sb_page *page)
 static void say_threads(struct sb_page *page)
 {
 	double quota = sb_machine_quota();
-	int processors = sb_machine_processors();
+	int processors = sb_threads_backend();
 
 	if (quota > 0)
 		sb_page_say(page, "threads",

@@ -51,16 +51,14 @@ static void say_device(struct sb_table *table, const struct sb_driver *cu, int o
 }
 
 /* The device that would be used, started to see that it can be: with a kernel that fits it. */
-static enum sb_reason say_chosen(struct sb_page *page)
+static enum sb_reason say_chosen(struct sb_page *page, struct sb_device *device)
 {
-	struct sb_device *device = sb_gpu_device();
-	enum sb_reason why = SB_REASON_NO_GPU;
 	struct sb_visit visit;
 	enum sb_status status;
 
 	if (!device) {
-		(void)sb_device_health(&why);
-		return why;
+		sb_page_say(page, "device", "none: CUDA could not be started on it");
+		return SB_REASON_NO_GPU;
 	}
 	sb_page_say(page, "device", "%d (%s)", device->ordinal, device->name);
 	if (!sb_gpu_visit(device, &visit))
@@ -79,6 +77,8 @@ enum sb_reason sb_info_driver(struct sb_page *page)
 					      "#multiprocessors", "#memory_GiB", NULL};
 	const struct sb_driver *cu = sb_driver_open();
 	struct sb_driver_status status = sb_driver_status();
+	enum sb_reason why = SB_REASON_NO_GPU;
+	struct sb_device *device;
 	struct sb_table table;
 	sb_cu_result result;
 	int count = 0;
@@ -88,6 +88,13 @@ enum sb_reason sb_info_driver(struct sb_page *page)
 		return SB_REASON_OLD_DRIVER;
 	if (!cu)
 		return SB_REASON_NO_GPU;
+	/* On the library's own way first: it waits for a driver that hangs no longer than it says.
+	 */
+	device = sb_gpu_device();
+	if (sb_device_health(&why) == SB_HEALTH_STARTING) {
+		sb_page_say(page, "device", "none: CUDA does not start");
+		return SB_REASON_STARTING;
+	}
 	result = cu->init(0);
 	if (result == SB_CU_SUCCESS)
 		result = cu->device_count(&count);
@@ -101,5 +108,5 @@ enum sb_reason sb_info_driver(struct sb_page *page)
 	for (int ordinal = 0; ordinal < count; ordinal++)
 		say_device(&table, cu, ordinal);
 	sb_page_table(page, &table);
-	return say_chosen(page);
+	return say_chosen(page, device);
 }

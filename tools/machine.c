@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine.h"
 
-#include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int sb_machine_processors(void)
-{
-	/* The kernel refuses a set smaller than its own: large enough for any machine there is. */
-	enum { MOST = 1 << 16 };
-	cpu_set_t *set = CPU_ALLOC(MOST);
-	size_t size = CPU_ALLOC_SIZE(MOST);
-	int count = 0;
-
-	if (set && sched_getaffinity(0, size, set) == 0)
-		count = CPU_COUNT_S(size, set);
-	CPU_FREE(set);
-	return count;
-}
 
 /* The quota in a file of cgroup v2 ("max 100000", "150000 100000"); 0: none. */
 static double quota_in(const char *path)

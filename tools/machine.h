@@ -3,9 +3,6 @@
 #ifndef SB_MACHINE_H
 #define SB_MACHINE_H
 
-/* The processors in this process's affinity mask; 0 if that cannot be told. */
-int sb_machine_processors(void);
-
 /*
  * The processors' time that the control groups above this process allow, in processors (1.5 say);
  * 0 if they set no limit.

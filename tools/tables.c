@@ -161,7 +161,7 @@ static void values_completion(void)
 		const struct sb_option *option = sb_option_row((enum sb_option_row)i);
 
 		if (*option->value)
-			printf("\t%s:--%s) value=%s ;;\n", option->command, option->word,
+			printf("\t%s:--%s) value='%s' ;;\n", option->command, option->word,
 			       option->value);
 	}
 }

@@ -39,4 +39,7 @@ after=$(readlink -f "/usr/lib/$("$CC" -print-multiarch)/libblas.so.3")
 [ "$before" = "$after" ] || fail "the system's libblas.so.3 was changed"
 sh "$srcdir/compat/alternatives.sh" >"$scratch/usage" 2>&1 && fail 'no action is taken for one'
 grep -q usage "$scratch/usage" || fail 'no usage is printed'
+SHIMBLAS_PROVIDER_DIR=/nowhere sh "$srcdir/compat/alternatives.sh" forget >"$scratch/usage" 2>&1 &&
+    fail 'an unknown action is taken'
+grep -q usage "$scratch/usage" || fail 'an unknown action: no usage is printed'
 finish

@@ -18,6 +18,7 @@ bad() {
 }
 
 bad SHIMBLAS_MODE=sideways
+bad SHIMBLAS_MODE="$(printf 'side\nways')"
 bad SHIMBLAS_VERBOSE=loud
 bad SHIMBLAS_VERBOSE=3
 bad SHIMBLAS_DEVICE=first

@@ -70,6 +70,18 @@ grep -q '^verdict .*go to the GPU' "$scratch/gpu.out" || fail "info: $(grep verd
 kernels=$(grep -c '^SB_KERNEL(' "$srcdir/kernels/kernels.def")
 [ "$(grep -c '^  sgemm_.* [1-9][0-9]*  *[0-9]*  *[0-9]*  *[1-9]' "$scratch/gpu.out")" = "$kernels" ] ||
     fail "info --kernels: not $kernels rows with what the driver knows"
+# What can be wrong with one is told, and the verdict follows.
+while IFS='|' read -r fault line verdict; do
+    run_as fault env SB_STAND_IN="$fault" SHIMBLAS_DRIVER="$stand_in" "$command" info
+    grep -q "$line" "$scratch/fault.out" || fail "info, $fault: no line $line"
+    grep -q "^verdict  *Every call is answered by .*$verdict" "$scratch/fault.out" ||
+        fail "info, $fault: $(grep verdict "$scratch/fault.out")"
+done <<'EOS'
+driver=12000|^driver .*too old, for CUDA 12.0|driver is older
+from=init:1|^device  *none: CUDA_ERROR|no usable CUDA
+from=primary_retain:1:OUT_OF_MEMORY|^device  *none: CUDA could not|no usable CUDA
+from=module_load:1:NO_BINARY_FOR_GPU|^images  *none|no usable CUDA
+EOS
 run_as gpu "$command" info --kernels
 [ "$(grep -c '^  sgemm_.*  -  ' "$scratch/gpu.out")" = "$kernels" ] ||
     echo 'info: this machine has a device'
@@ -98,6 +110,8 @@ for word in $commands; do
     grep -q "^  $word " "$scratch/help.out" || fail "help: no $word"
     run_as one "$command" help "$word"
     grep -q "^usage: shimblas $word" "$scratch/one.out" || fail "help $word"
+    run_as behind "$command" "$word" --help
+    same_run "help $word and $word --help" one behind
     for option in $(sed -n "s/^SB_OPTION($word, \([a-z_]*\),.*/\1/p" "$srcdir/tools/options.def"); do
         grep -q -- "--$option" "$scratch/one.out" || fail "help $word: no --$option"
     done

@@ -81,6 +81,10 @@ if command -v bash >/dev/null; then
             fail "completion: options of $word"
     done
     : >"$scratch/some-report"
+    complete shimblas bench --only '' 2>"$scratch/errors" | tr '\n' ' ' >"$scratch/words"
+    [ "$(cat "$scratch/words")" = 'device host ' ] || fail 'completion: words after --only'
+    complete shimblas bench --sizes '' 2>>"$scratch/errors" >/dev/null
+    [ ! -s "$scratch/errors" ] || { fail 'completion: complains'; cat "$scratch/errors"; }
     [ "$(complete shimblas run --report "$scratch/some")" = "$scratch/some-report" ] ||
         fail 'completion: a file after --report'
     complete shimblas run ech | grep -qx echo || fail 'completion: a program after run'

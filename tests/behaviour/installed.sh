@@ -37,6 +37,7 @@ done
 
 # Link as a stranger would: with what pkg-config prints for the staged tree.
 pc=$(find "$stage" -name shimblas.pc)
+prefix=$(sed -n 's/^prefix=//p' "$pc")
 PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$stage
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 flags=$(pkg-config --cflags --libs shimblas) || fail 'pkg-config does not know shimblas'
@@ -63,6 +64,6 @@ fi
 make -s -C "$builddir" uninstall DESTDIR="$stage" >"$scratch/uninstall.log" 2>&1 ||
     { cat "$scratch/uninstall.log"; fail 'make uninstall'; }
 find "$stage" ! -type d | grep . && fail 'make uninstall leaves files'
-left=$(find "$stage" -type d -name '*shimblas*')
+left=$(find "$stage$prefix" -mindepth 1 -type d -name '*shimblas*')
 [ -z "$left" ] || fail "make uninstall leaves $left"
 finish
