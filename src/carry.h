@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floor 6: carries a plan out, step by step, in the order of the array: the streams overlap what
- * may overlap, the calling thread copies between the caller's memory and the ring.
+ * Floor 6: carries a plan out: the steps of each stream in their order, a step as soon as those
+ * that it needs have been queued, and between them whatever the rings can move on. The calling
+ * thread makes all calls of CUDA and, when there is none to make, copies with the others.
  */
 #ifndef SB_CARRY_H
 #define SB_CARRY_H
@@ -18,11 +19,14 @@ struct sb_carry {
 	sb_cu_deviceptr base; /* of the region that the plan's offsets speak of */
 	enum sb_place places[SB_OPERANDS];
 	bool direct; /* finished blocks go to the caller's pinned C by DMA */
+	bool fresh;  /* C is pageable and will not be read: its pages may be missing as yet */
 	double patience;
 
 	/* Progress: what of C has been written when carrying ends, for sb_carry_rest(). */
 	int step;	       /* all DOWN steps (in place: GEMM steps) before this one are done */
 	int64_t columns, rows; /* of its block: whole columns, and rows of the next one */
+
+	struct sb_carry_state *state; /* while it lasts */
 };
 
 /*

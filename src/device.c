@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,32 +12,11 @@
 #include "settings.h"
 #include "trace.h"
 
-#define SPIN_SECONDS 200e-6 /* waits are mostly shorter than a sleep's wake-up */
-#define STEP_MOST    0.1    /* between two looks at the clock, on however loaded a host */
-
-double sb_device_least_patience = 10.0;
-
 static struct sb_device the_device;
 static atomic_int health = SB_HEALTH_UNBORN;
 static atomic_int unusable_reason = SB_REASON_NO_GPU;
 static atomic_int queue;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* What has been waited since the device was taken: while `waiters` wait, since `last`, and `sum`.
- */
-static struct {
-	pthread_mutex_t lock;
-	int waiters;
-	double last, sum;
-} waits = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct sb_device_wish sb_device_wish(void)
 {
@@ -200,9 +178,7 @@ bool sb_device_take(struct sb_device *device, double seconds)
 	(void)device;
 	atomic_fetch_add(&queue, 1);
 	if (lock_within(seconds)) {
-		pthread_mutex_lock(&waits.lock);
-		waits.sum = 0;
-		pthread_mutex_unlock(&waits.lock);
+		sb_device_forget_waits();
 		return true;
 	}
 	atomic_fetch_sub(&queue, 1);
@@ -289,81 +265,6 @@ enum sb_status sb_device_lose(struct sb_device *device, const char *why)
 		sb_trace_once(&said, "device %d is lost (%s); the CPU goes on", device->ordinal,
 			      why);
 	return SB_LOST;
-}
-
-static void begin_wait(void)
-{
-	pthread_mutex_lock(&waits.lock);
-	if (waits.waiters++ == 0)
-		waits.last = now();
-	pthread_mutex_unlock(&waits.lock);
-}
-
-/* Counts what has passed since anybody counted, and returns the sum. */
-static double count_wait(void)
-{
-	double time, step, sum;
-
-	pthread_mutex_lock(&waits.lock);
-	time = now();
-	step = time - waits.last;
-	/* Naps are short: the process has been stopped, and so may the device have been. */
-	waits.sum += step < STEP_MOST ? step : STEP_MOST;
-	waits.last = time;
-	sum = waits.sum;
-	pthread_mutex_unlock(&waits.lock);
-	return sum;
-}
-
-static void end_wait(void)
-{
-	pthread_mutex_lock(&waits.lock);
-	waits.waiters--;
-	pthread_mutex_unlock(&waits.lock);
-}
-
-static enum sb_status poll_event(struct sb_device *device, sb_cu_event event, double seconds)
-{
-	const struct timespec nap = {.tv_nsec = 20000};
-	double start = now();
-
-	for (;;) {
-		double sum = count_wait();
-		sb_cu_result result = device->cu->event_query(event);
-
-		if (result == SB_CU_SUCCESS)
-			return SB_OK;
-		if (result != SB_CU_ERROR_NOT_READY) {
-			/* A query reports what earlier work died of: whatever it is, it is fatal.
-			 */
-			enum sb_status status = sb_device_check(device, result, "its work");
-
-			return status == SB_LOST ? status : sb_device_lose(device, "its work");
-		}
-		if (sum > seconds)
-			return sb_device_lose(device, "it does not answer");
-		if (now() - start < SPIN_SECONDS)
-			sched_yield();
-		else
-			nanosleep(&nap, NULL);
-	}
-}
-
-enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds)
-{
-	enum sb_status status;
-
-	begin_wait();
-	status = poll_event(device, event, seconds);
-	end_wait();
-	return status;
-}
-
-double sb_device_patience(double prediction)
-{
-	double twenty = 20 * prediction;
-
-	return twenty > sb_device_least_patience ? twenty : sb_device_least_patience;
 }
 
 static enum sb_place place_of(struct sb_device *device, const void *pointer)

@@ -29,9 +29,18 @@ enum sb_health {
 	SB_HEALTH_LOST	    /* failed or stopped answering, or the process is ending */
 };
 
-enum sb_stream { SB_STREAM_UP, SB_STREAM_COMPUTE, SB_STREAM_DOWN, SB_STREAMS };
+/* Products take turns on two streams, so that one fills the multiprocessors that the other leaves.
+ */
+enum sb_stream {
+	SB_STREAM_UP,
+	SB_STREAM_PACK,
+	SB_STREAM_COMPUTE,
+	SB_STREAM_COMPUTE_TOO,
+	SB_STREAM_DOWN,
+	SB_STREAMS
+};
 
-#define SB_DEVICE_EVENTS 128 /* events a plan may name */
+#define SB_DEVICE_EVENTS 208 /* events a plan may name */
 
 struct sb_device {
 	const struct sb_driver *cu;
@@ -94,13 +103,25 @@ enum sb_status sb_device_check(struct sb_device *device, sb_cu_result result, co
 /* The device is lost: never again in this process, one warning. Returns SB_LOST. */
 enum sb_status sb_device_lose(struct sb_device *device, const char *why);
 
+/* Has the event happened? SB_OK, or SB_LOST if the work before it failed. Does not wait. */
+enum sb_status sb_device_poll(struct sb_device *device, sb_cu_event event, bool *happened);
+
 /*
  * Waits until the event has happened, polling: SB_OK, or SB_LOST if work failed, or if more than
  * `seconds` have been waited, in this wait and all others since the device was taken. What the CPU
  * did between waits does not count, nor does the time for which the process was stopped. Several
- * threads may wait at once. There is no other wait for the GPU in the library.
+ * threads may wait at once.
  */
 enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds);
+
+/*
+ * A moment's wait in a loop that polls, counted as sb_device_wait() counts: SB_OK, or SB_LOST if
+ * that makes it too long. *since is 0 when something has moved since the last; it is set then.
+ */
+enum sb_status sb_device_pause(struct sb_device *device, double *since, double seconds);
+
+/* Counting of waits begins anew: the device has been taken. */
+void sb_device_forget_waits(void);
 
 /* How long a call may wait where `prediction` seconds are expected: max(10 s, 20 predictions). */
 double sb_device_patience(double prediction);

@@ -6,6 +6,7 @@
 #include "launch.h"
 #include "plan.h"
 #include "registry.h"
+#include "settings.h"
 #include "staged.h"
 #include "trace.h"
 #include "transfer.h"
@@ -62,6 +63,7 @@ static enum sb_status plan_and_take(struct work *w, struct sb_device *device,
 		.place_c = w->places[2],
 		.kernel = kernel,
 		.device_bytes = device->memory,
+		.panels = (int)sb_settings()->panels,
 	};
 	enum sb_status status = sb_plan_make(&w->plan, &wish);
 
@@ -107,6 +109,7 @@ static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 	 * gone on, over whatever lies there then. Nothing can call a copy back.
 	 */
 	w->carry.direct = false;
+	w->carry.fresh = w->places[2] == SB_PLACE_PAGEABLE && w->call->beta == 0;
 	status = sb_carry_out(&w->carry);
 	if (status != SB_LOST)
 		sb_arena_give(device);
@@ -175,7 +178,7 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 	const struct sb_call *call = w->call;
 	const struct sb_target target = sb_launch_target(device);
 	const struct sb_kernel *kernel = sb_registry_choose(call->m, call->n, call->k, &target);
-	enum sb_status status = sb_transfer_prepare(device);
+	enum sb_status status = sb_ring_prepare(device);
 
 	if (status != SB_OK)
 		return status;

@@ -3,16 +3,19 @@
  * Floor 5: the plan of a call: an array of steps with their dependencies. Made by a pure function
  * of the wish, so that tests can make thousands and check every one; carried out by offload.c.
  *
- * A and B are cut into panels over m and n, and C into the blocks that a panel of each makes. K is
- * never cut: a GEMM kernel starts its total at zero, so a block's panels hold all of k, and under a
- * memory bound the panels get narrower instead. Panels live in slots of the device region; one
- * operand may stay (as many slots as panels, or as fit), the other pass by, once for each group of
- * panels that stay. C blocks live in buffers until they are down. Where all fits, panels of A and B
- * alternate, and every block is launched as soon as its pair is up.
+ * A and B are cut into panels over m and n, and C into blocks, each the product of some panels. K
+ * is never cut: a GEMM kernel starts its total at zero, so a block's panels hold all of k, and
+ * under a memory bound the panels get narrower instead.
  *
- * Streams run their own steps in order. A step waits for its `needs`, all of them earlier steps.
- * Each step that another stream waits for records its `event`; an event number is recorded on one
- * stream only, so that waiting for its latest record is never too early.
+ * Where all fits, A, B and C lie whole in the device region (the plan is `whole`). Panels of A and
+ * B alternate, and with each comes one product, of that panel and of all of the other operand that
+ * is there. Else panels live in slots; one operand stays, as many panels as fit, the other passes
+ * by, once for each group of panels that stay; and blocks of C live in buffers until they are down.
+ *
+ * Streams run their own steps in order, each stream as far as it gets. A step waits for its
+ * `needs`, all of them earlier steps. Each step that another stream waits for records its `event`;
+ * an event number is recorded on one stream only, so that waiting for its latest record is never
+ * too early.
  */
 #ifndef SB_PLAN_H
 #define SB_PLAN_H
@@ -30,6 +33,7 @@ struct sb_plan_wish {
 	enum sb_place place_a, place_b, place_c;
 	const struct sb_kernel *kernel;
 	size_t device_bytes; /* the region may be no larger */
+	int panels;	     /* that A and B are each cut into where all fits; 0: as is best */
 };
 
 /* How an operand comes to where the kernel reads it. */
@@ -47,14 +51,16 @@ struct sb_plan_operand {
 	bool k_slow;	/* in the caller's memory neighbours are neighbours in m or n, else in k */
 	int64_t extent; /* m or n */
 	int64_t panel;	/* rows (of A) or columns (of B) in a panel; the last may be shorter */
-	int panels, slots;
+	int panels, slots;	     /* slots 0: in place */
 	size_t base, slot_bytes;     /* of slot 0 in the region; from slot to slot */
+	size_t bytes;		     /* of all of it in the region */
 	int64_t stride_mn, stride_k; /* elements in a slot; 0 in place: the caller's */
-	int64_t padded, padded_k;    /* extents that the kernel reads */
+	int64_t padded, padded_k;    /* extents of a slot, or of the whole, that the kernel reads */
+	size_t raw_base;	     /* whole: of the operand as it was uploaded, to be packed */
 };
 
 enum sb_step_kind {
-	SB_STEP_CLEAR, /* zero a slot */
+	SB_STEP_CLEAR, /* zero a slot, or a whole operand */
 	SB_STEP_UP,    /* caller -> slot or raw buffer */
 	SB_STEP_PACK,  /* raw buffer or caller -> slot */
 	SB_STEP_GEMM,  /* slots -> C buffer, or the caller's C on the device */
@@ -73,18 +79,19 @@ struct sb_step {
 	int64_t into;		  /* PACK: where in the panel they begin */
 	int64_t padded;		  /* PACK: rows to write, the rest of them zeros */
 	int64_t i0, m, j0, n;	  /* of GEMM and DOWN: the block of C */
-	size_t a, b;		  /* GEMM: offsets of the panels' slots */
+	size_t a, b;		  /* GEMM: offsets of the first row and the first column */
 	size_t from, to;	  /* UP, CLEAR: to; PACK: both; DOWN: from; GEMM: to */
 };
 
 struct sb_plan {
 	struct sb_plan_operand operands[SB_OPERANDS];
 	size_t device_bytes;
+	bool whole;	   /* each operand has one slot, and all of C one buffer */
 	int stays;	   /* the operand that stays, where not both do */
 	int buffers;	   /* of C; 0: in place */
 	int64_t buffer_ld; /* their leading dimension */
 	size_t buffer_base, buffer_bytes;
-	size_t raw_base[2], raw_bytes; /* two raw buffers in all; bytes of each */
+	size_t raw_base[2], raw_bytes; /* not whole: two raw buffers in all; bytes of each */
 	int64_t raw_pitch[SB_OPERANDS],
 		raw_lines[SB_OPERANDS]; /* elements; lines in a raw buffer */
 	struct sb_step *steps;

@@ -7,9 +7,9 @@
 
 #define ELEMENT	    sizeof(float)
 #define ALIGNMENT   256
-#define PANEL_LEAST 1024 /* rows; narrower panels leave the device half empty */
-#define RAW_WANTED  ((size_t)16 << 20)
-#define RAW_LEAST   32 /* lines: a pack kernel's block */
+#define PANEL_LEAST 512 /* rows; narrower panels leave the device half empty */
+#define RAW_LEAST   32	/* lines: a pack kernel's block */
+#define RAW_SHARE   32	/* of the region that a raw buffer may take */
 
 /* Widths tried when not everything fits, widest first. */
 static const int64_t widths[] = {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 1};
@@ -54,30 +54,50 @@ static void set_operand(struct sb_plan_operand *o, int64_t extent, bool k_slow, 
 	o->way = way_of(place, k_slow, form);
 }
 
-/* The slot of a panel of `panel` rows: its layout and its size. */
-static void set_panel(struct sb_plan_operand *o, int64_t panel, int slots, int tile, int64_t k,
-		      const struct sb_kernel *kernel)
+/* How `rows` rows lie in the region, and how many bytes they take. */
+static size_t set_layout(struct sb_plan_operand *o, int64_t rows, int tile, int64_t k,
+			 const struct sb_kernel *kernel)
 {
 	bool panels_form = kernel->form == SB_FORM_PANELS;
 
-	o->panel = least_of(panel, o->extent);
-	o->panels = (int)least_of(ceil_div(o->extent, o->panel), INT32_MAX);
-	o->padded = panels_form ? round_up(o->panel, tile) : o->panel;
+	o->padded = panels_form ? round_up(rows, tile) : rows;
 	o->padded_k = panels_form ? round_up(k, kernel->bk) : k;
-	o->slots = (int)least_of(slots, o->panels);
 	if (o->way == SB_WAY_IN_PLACE) {
-		o->slots = 0;
 		o->stride_mn = o->stride_k = 0;
-		o->slot_bytes = 0;
-	} else if (panels_form || o->k_slow) {
+		return 0;
+	}
+	if (panels_form || o->k_slow) {
 		o->stride_mn = 1;
 		o->stride_k = round_up(o->padded, SB_PAD);
-		o->slot_bytes = bytes_of(o->padded_k, o->stride_k);
-	} else {
-		o->stride_mn = round_up(k, SB_PAD);
-		o->stride_k = 1;
-		o->slot_bytes = bytes_of(o->padded, o->stride_mn);
+		return bytes_of(o->padded_k, o->stride_k);
 	}
+	o->stride_mn = round_up(k, SB_PAD);
+	o->stride_k = 1;
+	return bytes_of(o->padded, o->stride_mn);
+}
+
+static void set_panels(struct sb_plan_operand *o, int64_t panel)
+{
+	o->panel = least_of(panel, o->extent);
+	o->panels = (int)least_of(ceil_div(o->extent, o->panel), INT32_MAX);
+}
+
+/* Panels of `panel` rows, each in a slot. */
+static void set_slots(struct sb_plan_operand *o, int64_t panel, int slots, int tile, int64_t k,
+		      const struct sb_kernel *kernel)
+{
+	set_panels(o, panel);
+	o->slot_bytes = set_layout(o, o->panel, tile, k, kernel);
+	o->slots = o->way == SB_WAY_IN_PLACE ? 0 : (int)least_of(slots, o->panels);
+}
+
+/* The whole of an operand in one place. */
+static void set_whole(struct sb_plan_operand *o, int64_t panel, int tile, int64_t k,
+		      const struct sb_kernel *kernel)
+{
+	set_panels(o, panel);
+	o->slot_bytes = set_layout(o, o->extent, tile, k, kernel);
+	o->slots = o->way == SB_WAY_IN_PLACE ? 0 : 1;
 }
 
 /* Raw buffers hold lines along k, a pack block's worth at least. */
@@ -120,25 +140,38 @@ static size_t lay_out(struct sb_plan *plan)
 	size_t at = 0;
 
 	for (int i = 0; i < SB_OPERANDS; i++) {
-		plan->operands[i].base = at;
-		at += (size_t)plan->operands[i].slots * plan->operands[i].slot_bytes;
+		struct sb_plan_operand *o = &plan->operands[i];
+
+		o->base = at;
+		o->bytes = (size_t)o->slots * o->slot_bytes;
+		at += o->bytes;
 	}
 	plan->buffer_base = at;
 	at += (size_t)plan->buffers * plan->buffer_bytes;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 && !plan->whole; i++) {
 		plan->raw_base[i] = at;
 		at += plan->raw_bytes;
+	}
+	for (int i = 0; i < SB_OPERANDS && plan->whole; i++) {
+		struct sb_plan_operand *o = &plan->operands[i];
+
+		o->raw_base = at;
+		if (o->way == SB_WAY_RAW)
+			at += bytes_of(o->extent, plan->raw_pitch[i]);
 	}
 	plan->device_bytes = at;
 	return at;
 }
 
-/* The width of panels where everything fits: a few of them, so that copies and work overlap. */
-static int64_t resident_width(int64_t extent, int tile)
+/* The width of panels where everything fits: so many that copies and work overlap. */
+static int64_t whole_width(int64_t extent, int tile, int panels)
 {
-	int64_t width = ceil_div(extent, SB_PLAN_SLOTS / 2);
+	int64_t most = panels > 0 && panels < SB_PLAN_SLOTS ? panels : SB_PLAN_SLOTS;
+	int64_t width = ceil_div(extent, most);
 
-	return round_up(width > PANEL_LEAST ? width : PANEL_LEAST, tile);
+	if (panels == 0 && width < PANEL_LEAST)
+		width = PANEL_LEAST;
+	return round_up(width, tile);
 }
 
 static bool all_in_place(const struct sb_plan_wish *wish)
@@ -147,29 +180,26 @@ static bool all_in_place(const struct sb_plan_wish *wish)
 	       wish->place_b == SB_PLACE_DEVICE && wish->place_c == SB_PLACE_DEVICE;
 }
 
-static bool fits_resident(struct sb_plan *plan, const struct sb_plan_wish *wish)
+static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 {
 	const struct sb_kernel *kernel = wish->kernel;
 	const int tiles[] = {kernel->bm, kernel->bn};
 	bool c_in_place = wish->place_c == SB_PLACE_DEVICE;
-	int64_t blocks = 1;
 
+	plan->whole = true;
 	for (int i = 0; i < SB_OPERANDS; i++) {
 		struct sb_plan_operand *o = &plan->operands[i];
-		int64_t width =
-			all_in_place(wish) ? o->extent : resident_width(o->extent, tiles[i]);
 
-		set_panel(o, width, SB_PLAN_SLOTS, tiles[i], wish->k, kernel);
-		blocks *= o->panels;
+		set_whole(o,
+			  all_in_place(wish) ? o->extent
+					     : whole_width(o->extent, tiles[i], wish->panels),
+			  tiles[i], wish->k, kernel);
+		plan->raw_pitch[i] = round_up(wish->k, SB_PAD);
 	}
-	set_raw(plan, wish->k, RAW_WANTED);
-	for (int64_t buffers = least_of(blocks, SB_PLAN_BUFFERS);; buffers--) {
-		set_buffers(plan, buffers, c_in_place);
-		if (lay_out(plan) <= wish->device_bytes)
-			return true;
-		if (buffers <= 2)
-			return false;
-	}
+	plan->buffers = c_in_place ? 0 : 1;
+	plan->buffer_ld = round_up(wish->m, SB_PAD);
+	plan->buffer_bytes = c_in_place ? 0 : bytes_of(wish->n, plan->buffer_ld);
+	return lay_out(plan) <= wish->device_bytes;
 }
 
 /*
@@ -188,10 +218,10 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 	double lines;
 
 	for (int i = 0; i < SB_OPERANDS; i++)
-		set_panel(&plan->operands[i], round_up(width, tiles[i]), i == stays ? 1 : 2,
+		set_slots(&plan->operands[i], round_up(width, tiles[i]), i == stays ? 1 : 2,
 			  tiles[i], wish->k, wish->kernel);
 	blocks = (int64_t)stay->panels * pass->panels;
-	set_raw(plan, wish->k, 0);
+	set_raw(plan, wish->k, wish->device_bytes / RAW_SHARE);
 	set_buffers(plan, least_of(blocks, 2), wish->place_c == SB_PLACE_DEVICE);
 	if (lay_out(plan) > wish->device_bytes)
 		return 0;
@@ -213,6 +243,7 @@ static bool fits_passing(struct sb_plan *plan, const struct sb_plan_wish *wish)
 	double best = 0;
 	int best_width = 0, best_stays = 0;
 
+	plan->whole = false;
 	for (int w = 0; w < (int)(sizeof widths / sizeof *widths); w++)
 		for (int stays = 0; stays < SB_OPERANDS; stays++) {
 			double cost = try_width(plan, wish, widths[w], stays);
@@ -239,7 +270,7 @@ enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wi
 		    kernel->form);
 	if (wish->m > limit || wish->n > limit || wish->k > limit)
 		return SB_DECLINE;
-	if (fits_resident(plan, wish) || fits_passing(plan, wish))
+	if (fits_whole(plan, wish) || fits_passing(plan, wish))
 		return SB_OK;
 	return SB_NO_MEMORY;
 }

@@ -8,7 +8,7 @@
 
 #include "plan.h"
 
-#define SB_PLAN_SLOTS	16 /* most slots of an operand */
+#define SB_PLAN_SLOTS	16 /* most slots of an operand, and panels where it is whole */
 #define SB_PLAN_BUFFERS 32 /* most buffers of C */
 
 /* Fills everything of the plan but its steps. As sb_plan_make(). */

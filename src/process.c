@@ -86,6 +86,11 @@ bool sb_process_nested(void)
 	return depth > 0;
 }
 
+void sb_process_default_floating_point(void)
+{
+	write_environment(default_environment);
+}
+
 bool sb_process_enter(struct sb_as_found *found)
 {
 	if (depth)

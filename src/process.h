@@ -32,6 +32,9 @@ bool sb_process_enter(struct sb_as_found *found);
 void sb_process_leave(const struct sb_as_found *found);
 bool sb_process_nested(void);
 
+/* For threads of our own: the creator's floating-point environment may be the program's. */
+void sb_process_default_floating_point(void);
+
 /* Can the CPU read where this points? Nothing is touched; errno stays. */
 bool sb_process_reads(const void *address);
 

@@ -4,8 +4,10 @@
 static const struct sb_profile shipped = {
 	.cpu_thread_rate = 75e9,
 	.cpu_thread_latency = 6e-6,
-	.staged_up = 6.5e9,
-	.staged_down = 6.0e9,
+	.staged_thread = 6e9,
+	.staged_up = 43e9,
+	.staged_down = 42e9,
+	.staged_latency = 300e-6,
 	.pinned_up = 50e9,
 	.pinned_down = 50e9,
 	.call_latency = 100e-6,

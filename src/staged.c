@@ -131,7 +131,7 @@ static enum sb_status visit(struct stage *s, enum sb_status (*act)(struct stage 
 	/* Whoever had it may have lost it. */
 	status = sb_device() ? sb_device_enter(s->device, &visit) : SB_LOST;
 	if (status == SB_OK) {
-		status = sb_transfer_prepare(s->device);
+		status = sb_ring_prepare(s->device);
 		if (status == SB_OK)
 			status = act(s);
 		sb_device_leave(s->device, &visit);

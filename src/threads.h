@@ -3,7 +3,31 @@
 #ifndef SB_THREADS_H
 #define SB_THREADS_H
 
+#include <sched.h>
+#include <stdbool.h>
+
+/* The kernel refuses a mask smaller than its own; none that there is has more than these. */
+#define SB_PROCESSORS_MOST (1 << 13)
+struct sb_processors {
+	cpu_set_t mask[SB_PROCESSORS_MOST / CPU_SETSIZE];
+};
+
 /* Threads a CPU GEMM will have: the processors in the calling thread's mask, at least 1. */
 int sb_threads_backend(void);
+
+/*
+ * The processors on which any thread of the process may run: one that has bound itself to a core
+ * says nothing about the others. False if the system does not tell.
+ */
+bool sb_threads_process_mask(struct sb_processors *all);
+
+/*
+ * Processors that the process has to itself: those of its mask, within the quota of its control
+ * group (cpu.max of each group above it), rounded up; at least 1.
+ */
+int sb_threads_process(void);
+
+/* The least quota, in processors, of a control group and those above it, 0 if there is none. */
+double sb_threads_quota(const char *root, const char *group);
 
 #endif

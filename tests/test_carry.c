@@ -98,8 +98,8 @@ static void carry(const void *argument)
 	/* Through the ring a block is down before the next step; directly it only is on its way. */
 	c.direct = edge->on == SB_STEP_DOWN;
 	if (sb_device_enter(c.device, &visit) != SB_OK || !pin(c.device, &d) ||
-	    sb_launch_prepare(c.device, c.kernel) != SB_OK ||
-	    sb_transfer_prepare(c.device) != SB_OK || sb_plan_make(&plan, &wish) != SB_OK ||
+	    sb_launch_prepare(c.device, c.kernel) != SB_OK || sb_ring_prepare(c.device) != SB_OK ||
+	    sb_plan_make(&plan, &wish) != SB_OK ||
 	    sb_arena_take(c.device, plan.device_bytes, &c.base) != SB_OK)
 		exit(3);
 	if (edge->removed && !remove_edges(&plan, edge))

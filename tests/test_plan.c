@@ -6,7 +6,7 @@
 
 #include "plan.h"
 
-#define REGIONS 128
+#define REGIONS 256
 
 static uint32_t state = 12345;
 
@@ -113,22 +113,42 @@ static void fill(struct region *region, int64_t start, int64_t count)
 	}
 }
 
+/* A block may be the product of several panels of an operand that lies whole. */
+static void read_panels(struct replay *r, int i, int operand, size_t at, int64_t start,
+			int64_t count)
+{
+	const struct sb_plan_operand *o = &r->plan->operands[operand];
+	int64_t end = start + count;
+
+	if (o->way == SB_WAY_IN_PLACE)
+		return;
+	if (!r->plan->whole) {
+		struct region *region = region_at(r, at);
+
+		touch(r, region, i, 0);
+		EXPECT(r, region->start == start && region->count == count);
+		return;
+	}
+	EXPECT(r, at == o->base + (size_t)(start * o->stride_mn) * sizeof(float));
+	for (int64_t p = start / o->panel; p * o->panel < end; p++) {
+		int64_t first = p * o->panel;
+		struct region *region =
+			region_at(r, o->base + (size_t)(first * o->stride_mn) * sizeof(float));
+
+		touch(r, region, i, 0);
+		EXPECT(r, region->start == first &&
+				  region->count == (o->extent - first < o->panel ? o->extent - first
+										 : o->panel));
+	}
+}
+
 static void replay_gemm(struct replay *r, int i)
 {
 	const struct sb_step *step = &r->plan->steps[i];
-	const size_t slots[] = {step->a, step->b};
-	const int64_t starts[] = {step->i0, step->j0}, counts[] = {step->m, step->n};
 	struct region *buffer;
 
-	for (int o = 0; o < SB_OPERANDS; o++) {
-		struct region *region;
-
-		if (r->plan->operands[o].way == SB_WAY_IN_PLACE)
-			continue;
-		region = region_at(r, slots[o]);
-		touch(r, region, i, 0);
-		EXPECT(r, region->start == starts[o] && region->count == counts[o]);
-	}
+	read_panels(r, i, SB_OPERAND_A, step->a, step->i0, step->m);
+	read_panels(r, i, SB_OPERAND_B, step->b, step->j0, step->n);
 	if (!r->plan->buffers) {
 		r->covered += (double)step->m * (double)step->n;
 		return;
@@ -176,11 +196,14 @@ static void replay_step(struct replay *r, int i)
 			touch(r, raw, i, 0);
 			EXPECT(r, raw->start == step->start && raw->count == step->count);
 		}
+		if (r->plan->whole)
+			to = region_at(r, step->to + (size_t)step->into * sizeof(float));
 		touch(r, to, i, 1);
-		if (step->into == 0)
+		if (step->into == 0 || r->plan->whole)
 			to->count = 0;
 		fill(to, step->start, step->count);
-		EXPECT(r, step->into + step->count <= r->plan->operands[step->operand].padded);
+		EXPECT(r, step->into + step->padded <= r->plan->operands[step->operand].padded);
+		EXPECT(r, step->count <= step->padded);
 		break;
 	case SB_STEP_GEMM:
 		replay_gemm(r, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies of strided lines: exact, whatever their shape, and each wait for a slot needed. The waits
- * are taken away through the linker (--wrap=sb_device_wait).
+ * are taken away through the linker (--wrap=sb_device_poll).
  */
 #include "child.h"
 
@@ -14,30 +14,50 @@
 
 static int skip_waits;
 
-enum sb_status __real_sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds);
-enum sb_status __wrap_sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds);
+enum sb_status __real_sb_device_poll(struct sb_device *device, sb_cu_event event, bool *happened);
+enum sb_status __wrap_sb_device_poll(struct sb_device *device, sb_cu_event event, bool *happened);
 
-enum sb_status __wrap_sb_device_wait(struct sb_device *device, sb_cu_event event, double seconds)
+enum sb_status __wrap_sb_device_poll(struct sb_device *device, sb_cu_event event, bool *happened)
 {
-	return skip_waits ? SB_OK : __real_sb_device_wait(device, event, seconds);
+	*happened = true;
+	return skip_waits ? SB_OK : __real_sb_device_poll(device, event, happened);
+}
+
+static void check_pieces(const struct sb_chunk *chunk)
+{
+	size_t line = chunk->line, start = chunk->start, covered = 0;
+
+	for (size_t i = 0; i < sb_lines_pieces(chunk); i++) {
+		struct sb_chunk piece = sb_lines_piece(chunk, i);
+
+		CU_ASSERT(piece.line == line && piece.start == start);
+		covered += piece.width * piece.height;
+		if (chunk->height == 1)
+			start += piece.width;
+		else
+			line += piece.height;
+	}
+	CU_ASSERT_EQUAL(covered, chunk->width * chunk->height);
 }
 
 static void chunks_are_everything_once(void)
 {
-	static const size_t widths[] = {4, 100, 4096, 5000, 12288, 20000};
+	static const size_t widths[] = {4, 100, 4096, 5000, 12288, 2000000};
 	static const size_t heights[] = {1, 2, 7, 100};
 
 	for (size_t w = 0; w < 6; w++)
 		for (size_t h = 0; h < 4; h++) {
 			struct sb_lines lines = {.width = widths[w], .height = heights[h]};
-			size_t covered = 0, line = 0, start = 0;
+			size_t covered = 0, line = 0, start = 0, limit = 4096;
+			struct sb_cut cut = {0};
+			struct sb_chunk c;
 
-			for (size_t i = 0; i < sb_transfer_chunks(&lines, 4096); i++) {
-				struct sb_chunk c = sb_transfer_chunk(&lines, 4096, i);
-
-				CU_ASSERT(c.width * c.height <= 4096);
+			while (sb_lines_next(&lines, limit, &cut, &c)) {
+				CU_ASSERT(c.width * c.height <= limit);
 				CU_ASSERT(c.line == line && c.start == start);
 				CU_ASSERT(c.height == 1 || c.width == lines.width);
+				check_pieces(&c);
+				limit = limit * 3 / 2;
 				covered += c.width * c.height;
 				start += c.width;
 				if (start == lines.width) {
@@ -72,7 +92,7 @@ static enum sb_status drain(struct sb_device *device)
 {
 	for (int i = 0; i < SB_STREAMS; i++) {
 		if (device->cu->event_record(device->events[i], device->streams[i]) != 0 ||
-		    __real_sb_device_wait(device, device->events[i], 5) != SB_OK)
+		    sb_device_wait(device, device->events[i], 5) != SB_OK)
 			return SB_LOST;
 	}
 	return SB_OK;
@@ -95,7 +115,7 @@ static void there_and_back(const void *argument)
 	if (sb_start_wait(20) != SB_HEALTH_READY)
 		exit(3);
 	device = sb_device();
-	if (sb_device_enter(device, &visit) != SB_OK || sb_transfer_prepare(device) != SB_OK ||
+	if (sb_device_enter(device, &visit) != SB_OK || sb_ring_prepare(device) != SB_OK ||
 	    (t->pinned && device->cu->host_alloc(&memory, bytes, 0) != 0))
 		exit(3);
 	from = memory;

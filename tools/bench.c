@@ -82,9 +82,9 @@ static bool only(const struct sb_options *options, const char *word)
 
 static bool understood(const struct sb_options *options)
 {
-	if (only(options, "host") || only(options, "device"))
+	if (only(options, "host") || only(options, "device") || only(options, "wire"))
 		return true;
-	fprintf(stderr, "shimblas bench: --only=%s makes no sense (host|device)\n",
+	fprintf(stderr, "shimblas bench: --only=%s makes no sense (host|device|wire)\n",
 		options->value[SB_OPTION_bench_only]);
 	return false;
 }
@@ -120,6 +120,8 @@ int sb_command_bench(int argc, char **argv)
 			sb_bench_host(&bench);
 		if (only(&options, "device"))
 			sb_bench_on_device(&bench);
+		if (options.value[SB_OPTION_bench_only] && only(&options, "wire"))
+			sb_bench_wire(&bench);
 	}
 	sb_bench_shapes_close(&bench.shapes);
 	return sb_page_close(&bench.page) || !found;

@@ -29,6 +29,8 @@ void sb_bench_choose_mode(void);
 bool sb_bench_scope(struct sb_bench *bench);
 /* Products of operands on the device, by its own clock. */
 void sb_bench_on_device(struct sb_bench *bench);
+/* Copies alone, between host memory and the device. */
+void sb_bench_wire(struct sb_bench *bench);
 
 /* Where the operands of the host's products lie: the rounds of sb_bench_host and sb_bench_scope. */
 enum sb_bench_memory { SB_BENCH_PAGEABLE, SB_BENCH_PINNED, SB_BENCH_MEMORIES };

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carry_steps.h"
+
+#include "element.h"
+#include "launch.h"
+#include "transfer.h"
+
+/* One of A and B as the caller holds it: op(X)(i, k) = base[i * mn + k * k]. */
+struct source {
+	const float *base;
+	int64_t mn, k, ld;
+};
+
+static struct source source_of(const struct sb_call *call, int operand)
+{
+	bool is_a = operand == SB_OPERAND_A;
+	int64_t ld = is_a ? call->lda : call->ldb;
+	bool k_slow = is_a ? !call->trans_a : call->trans_b;
+
+	return (struct source){
+		.base = is_a ? call->a : call->b,
+		.mn = k_slow ? 1 : ld,
+		.k = k_slow ? ld : 1,
+		.ld = ld,
+	};
+}
+
+static enum sb_status clear(struct sb_carry *c, const struct sb_step *step)
+{
+	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
+
+	return sb_device_check(c->device,
+			       c->device->cu->set_words(c->base + step->to, 0,
+							o->slot_bytes / sizeof(float),
+							c->device->streams[step->stream]),
+			       "clearing a panel");
+}
+
+/* Done by degrees: the last chunk to be queued marks the step as queued. */
+static enum sb_status up(struct sb_carry *c, const struct sb_step *step)
+{
+	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
+	struct source s = source_of(c->call, step->operand);
+	size_t k = (size_t)c->call->k, count = (size_t)step->count;
+	int64_t pitch = o->way == SB_WAY_RAW ? c->plan->raw_pitch[step->operand]
+			: o->k_slow	     ? o->stride_k
+					     : o->stride_mn;
+	struct sb_lines lines = {
+		.host = (void *)(s.base + step->start * s.mn),
+		.host_pitch = (size_t)s.ld * sizeof(float),
+		.device = c->base + step->to,
+		.device_pitch = (size_t)pitch * sizeof(float),
+		.width = (o->k_slow ? count : k) * sizeof(float),
+		.height = o->k_slow ? k : count,
+	};
+
+	if (c->places[step->operand] == SB_PLACE_PINNED && sb_transfer_direct(&lines))
+		return sb_ring_copy(c->device, &lines, true, NULL);
+	c->state->upload = (struct sb_upload){
+		.lines = lines,
+		.after = step->event >= 0 ? c->device->events[step->event] : NULL,
+		.queued = &c->state->queued[step - c->plan->steps],
+	};
+	c->state->feeding = true;
+	return SB_OK;
+}
+
+static enum sb_status pack(struct sb_carry *c, const struct sb_step *step)
+{
+	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
+	struct source s = source_of(c->call, step->operand);
+	bool raw = o->way == SB_WAY_RAW;
+	struct sb_pack_args args = {
+		.from = raw ? (const float *)(uintptr_t)(c->base + step->from)
+			    : s.base + step->start * s.mn,
+		.to = (float *)(uintptr_t)(c->base + step->to) + step->into,
+		.from_i = raw ? c->plan->raw_pitch[step->operand] : s.mn,
+		.from_k = raw ? 1 : s.k,
+		.ld = o->stride_k,
+		.extent = (int32_t)step->count,
+		.depth = (int32_t)c->call->k,
+		.padded_extent = (int32_t)step->padded,
+		.padded_depth = (int32_t)o->padded_k,
+	};
+
+	return sb_launch_pack(c->device, &args, step->stream);
+}
+
+static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int64_t start,
+			       int64_t *stride_mn, int64_t *stride_k)
+{
+	const struct sb_plan_operand *o = &c->plan->operands[operand];
+	struct source s = source_of(c->call, operand);
+
+	if (o->way == SB_WAY_IN_PLACE) {
+		*stride_mn = s.mn;
+		*stride_k = s.k;
+		return s.base + start * s.mn;
+	}
+	*stride_mn = o->stride_mn;
+	*stride_k = o->stride_k;
+	return (const float *)(uintptr_t)(c->base + slot);
+}
+
+static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
+{
+	const struct sb_call *call = c->call;
+	bool in_place = c->plan->buffers == 0;
+	struct sb_gemm_args args = {
+		.c = in_place ? (float *)call->c + step->i0 + step->j0 * call->ldc
+			      : (float *)(uintptr_t)(c->base + step->to),
+		.ldc = in_place ? call->ldc : c->plan->buffer_ld,
+		.m = (int32_t)step->m,
+		.n = (int32_t)step->n,
+		.k = (int32_t)call->k,
+		.alpha = call->alpha,
+		/* Else beta is applied on the way out, so that C need not come up. */
+		.beta = in_place ? call->beta : 0,
+	};
+
+	args.a = operand_at(c, SB_OPERAND_A, step->a, step->i0, &args.a_m, &args.a_k);
+	args.b = operand_at(c, SB_OPERAND_B, step->b, step->j0, &args.b_n, &args.b_k);
+	return sb_launch_gemm(c->device, c->kernel, &args, step->stream);
+}
+
+static void commit(void *context, const struct sb_chunk *piece, const void *from, size_t pitch)
+{
+	const struct sb_carry_home *home = context;
+	const struct sb_call *call = home->carry->call;
+	const struct sb_step *step = &home->carry->plan->steps[home->step];
+	float *to = (float *)call->c + step->i0 + (int64_t)(piece->start / sizeof(float)) +
+		    (step->j0 + (int64_t)piece->line) * call->ldc;
+
+	sb_element(call->type)
+		->commit(to, call->ldc, from, (int64_t)(pitch / sizeof(float)),
+			 (int64_t)(piece->width / sizeof(float)), (int64_t)piece->height,
+			 (double)call->beta);
+}
+
+/* Done by degrees, as an upload is. */
+static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
+{
+	const struct sb_call *call = c->call;
+	struct sb_carry_state *state = c->state;
+	struct sb_carry_home *home = &state->homes[state->last % SB_CARRY_HOMES];
+	struct sb_lines lines = {
+		.host = (float *)call->c + step->i0 + step->j0 * call->ldc,
+		.host_pitch = (size_t)call->ldc * sizeof(float),
+		.device = c->base + step->from,
+		.device_pitch = (size_t)c->plan->buffer_ld * sizeof(float),
+		.width = (size_t)step->m * sizeof(float),
+		.height = (size_t)step->n,
+	};
+
+	if (c->direct)
+		return sb_ring_copy(c->device, &lines, false, NULL);
+	*home = (struct sb_carry_home){
+		.download = {.lines = lines,
+			     .after = step->event >= 0 ? c->device->events[step->event] : NULL,
+			     .queued = &state->queued[step - c->plan->steps],
+			     .commit = commit,
+			     .context = home},
+		.carry = c,
+		.step = (int)(step - c->plan->steps),
+	};
+	state->last++;
+	state->fetching = true;
+	return SB_OK;
+}
+
+static enum sb_status (*const verbs[])(struct sb_carry *, const struct sb_step *) = {
+	[SB_STEP_CLEAR] = clear, [SB_STEP_UP] = up,	[SB_STEP_PACK] = pack,
+	[SB_STEP_GEMM] = gemm,	 [SB_STEP_DOWN] = down,
+};
+
+bool sb_carry_needs_queued(const struct sb_carry *c, const struct sb_step *step)
+{
+	for (int i = 0; i < SB_STEP_NEEDS && step->needs[i] >= 0; i++)
+		if (!c->state->queued[step->needs[i]])
+			return false;
+	return true;
+}
+
+static enum sb_status await_needs(struct sb_carry *c, const struct sb_step *step)
+{
+	struct sb_device *device = c->device;
+	enum sb_status status = SB_OK;
+
+	for (int i = 0; status == SB_OK && i < SB_STEP_NEEDS && step->needs[i] >= 0; i++) {
+		const struct sb_step *earlier = &c->plan->steps[step->needs[i]];
+
+		if (earlier->stream == step->stream)
+			continue;
+		status = sb_device_check(
+			device,
+			device->cu->stream_wait_event(device->streams[step->stream],
+						      device->events[earlier->event], 0),
+			"making a stream wait");
+	}
+	return status;
+}
+
+enum sb_status sb_carry_begin(struct sb_carry *c, int index)
+{
+	struct sb_device *device = c->device;
+	const struct sb_step *step = &c->plan->steps[index];
+	bool *queued = &c->state->queued[index];
+	enum sb_status status = await_needs(c, step);
+
+	if (status == SB_OK)
+		status = verbs[step->kind](c, step);
+	if (status != SB_OK || (step->stream == SB_STREAM_UP && c->state->feeding) ||
+	    (step->stream == SB_STREAM_DOWN && c->state->fetching))
+		return status;
+	if (step->event >= 0)
+		status = sb_device_check(device,
+					 device->cu->event_record(device->events[step->event],
+								  device->streams[step->stream]),
+					 "recording an event");
+	*queued = status == SB_OK;
+	if (c->plan->buffers == 0 && step->kind == SB_STEP_GEMM && status == SB_OK)
+		c->step = index + 1;
+	return status;
+}
