@@ -2,7 +2,7 @@
 /*
  * Floor 5: the measured numbers that predictions rest on. Rates are bytes or operations a second,
  * latencies seconds. The shipped profile is for a GPU of the H200's class on PCIe 5 and a server
- * core; one copying thread.
+ * core, with the copy threads that this process may have.
  */
 #ifndef SB_PROFILE_H
 #define SB_PROFILE_H
