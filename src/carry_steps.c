@@ -102,6 +102,16 @@ static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int
 	return (const float *)(uintptr_t)(c->base + slot);
 }
 
+/* Less than half the multiprocessors would have a tile: smaller ones are done sooner. */
+static const struct sb_kernel *kernel_for(const struct sb_carry *c, const struct sb_step *step)
+{
+	const struct sb_kernel *kernel = c->kernel;
+	int64_t tiles = ((step->m + kernel->bm - 1) / kernel->bm) *
+			((step->n + kernel->bn - 1) / kernel->bn);
+
+	return c->narrow && 2 * tiles < c->device->multiprocessors ? c->narrow : kernel;
+}
+
 static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
 {
 	const struct sb_call *call = c->call;
@@ -120,7 +130,7 @@ static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
 
 	args.a = operand_at(c, SB_OPERAND_A, step->a, step->i0, &args.a_m, &args.a_k);
 	args.b = operand_at(c, SB_OPERAND_B, step->b, step->j0, &args.b_n, &args.b_k);
-	return sb_launch_gemm(c->device, c->kernel, &args, step->stream);
+	return sb_launch_gemm(c->device, kernel_for(c, step), &args, step->stream);
 }
 
 static void commit(void *context, const struct sb_chunk *piece, const void *from, size_t pitch)

@@ -78,9 +78,10 @@ static bool make_streams(struct sb_device *device)
 	const struct sb_driver *cu = device->cu;
 	bool ok = true;
 
+	/* Products wait for what is packed; beyond the device's range it counts as its highest. */
 	for (int i = 0; ok && i < SB_STREAMS; i++)
-		ok = cu->stream_create(&device->streams[i], SB_CU_STREAM_NON_BLOCKING) ==
-		     SB_CU_SUCCESS;
+		ok = cu->stream_create_ranked(&device->streams[i], SB_CU_STREAM_NON_BLOCKING,
+					      i == SB_STREAM_PACK ? -100 : 0) == SB_CU_SUCCESS;
 	for (int i = 0; ok && i < SB_DEVICE_EVENTS; i++)
 		ok = cu->event_create(&device->events[i], SB_CU_EVENT_DISABLE_TIMING) ==
 		     SB_CU_SUCCESS;

@@ -12,21 +12,15 @@ double sb_model_cpu(const struct sb_profile *profile, const struct sb_situation 
 	       sb_call_flops(call) / (profile->cpu_thread_rate * threads);
 }
 
-/* One way over the wire: `staged` is the most that copy threads reach together, a thread each of
- * the processors at hand. */
-static double copy_seconds(const struct sb_profile *profile, const struct sb_situation *situation,
-			   enum sb_place place, double bytes, double staged, double pinned)
+static double copy_seconds(enum sb_place place, double bytes, double staged, double pinned)
 {
-	double threads = situation->threads > 1 ? situation->threads : 1;
-	double together = threads * profile->staged_thread;
-
 	switch (place) {
 	case SB_PLACE_DEVICE:
 		return 0;
 	case SB_PLACE_PINNED:
 		return bytes / pinned;
 	default:
-		return bytes / (together < staged ? together : staged);
+		return bytes / staged;
 	}
 }
 
@@ -53,12 +47,12 @@ double sb_model_gpu(const struct sb_profile *profile, const struct sb_situation 
 	const double element = (double)sb_element(call->type)->bytes;
 	const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
 	const double peak = situation->gpu_peak > 0 ? situation->gpu_peak : profile->gpu_peak;
-	double copying = copy_seconds(profile, situation, situation->places[0], m * k * element,
-				      profile->staged_up, profile->pinned_up) +
-			 copy_seconds(profile, situation, situation->places[1], k * n * element,
-				      profile->staged_up, profile->pinned_up) +
-			 copy_seconds(profile, situation, situation->places[2], m * n * element,
-				      profile->staged_down, profile->pinned_down);
+	double copying = copy_seconds(situation->places[0], m * k * element, profile->staged_up,
+				      profile->pinned_up) +
+			 copy_seconds(situation->places[1], k * n * element, profile->staged_up,
+				      profile->pinned_up) +
+			 copy_seconds(situation->places[2], m * n * element, profile->staged_down,
+				      profile->pinned_down);
 	double computing = 2 * whole_tiles(m, profile->gpu_tile) *
 			   whole_tiles(n, profile->gpu_tile) * k / (peak * profile->gpu_share);
 	double longer = copying > computing ? copying : computing;

@@ -2,7 +2,7 @@
 /*
  * Floor 5: the measured numbers that predictions rest on. Rates are bytes or operations a second,
  * latencies seconds. The shipped profile is for a GPU of the H200's class on PCIe 5 and a server
- * core.
+ * core, with the copy threads that this process may have.
  */
 #ifndef SB_PROFILE_H
 #define SB_PROFILE_H
@@ -10,8 +10,7 @@
 struct sb_profile {
 	double cpu_thread_rate;	   /* FP32 operations of one backend thread in a large product */
 	double cpu_thread_latency; /* to wake and join one more thread */
-	double staged_thread;	   /* pageable memory, through the ring, by one copy thread */
-	double staged_up, staged_down; /* the same by as many as help */
+	double staged_up, staged_down; /* pageable memory, through the ring */
 	double staged_latency;	       /* until the ring's first slots are full, each way */
 	double pinned_up, pinned_down;
 	double call_latency; /* of a call on the GPU that copies and computes next to nothing */

@@ -191,6 +191,20 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 	return picked;
 }
 
+const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel)
+{
+	for (size_t i = 0; i < COUNT(kernels) && !*sb_settings()->kernel; i++) {
+		const struct sb_kernel *other = &kernels[i];
+
+		if (strcmp(other->source, kernel->source) == 0 && other->form == kernel->form &&
+		    other->arch <= kernel->arch && kernel->bm % other->bm == 0 &&
+		    kernel->bn % other->bn == 0 && kernel->bk % other->bk == 0 &&
+		    other->bm * other->bn < kernel->bm * kernel->bn)
+			return other;
+	}
+	return NULL;
+}
+
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous)
 {
 	const char *source = k_contiguous ? "pack_across" : "pack_along";

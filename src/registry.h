@@ -65,6 +65,13 @@ double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n,
 const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 					   const struct sb_target *target);
 
+/*
+ * The kernel for blocks that have too few of this one's tiles to fill a device: another of its
+ * method, for the same panels, with smaller tiles. NULL if there is none, or SHIMBLAS_KERNEL names
+ * one.
+ */
+const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel);
+
 /* The pack kernel for a source whose k is contiguous (across), or whose i is (along). */
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous);
 

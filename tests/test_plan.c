@@ -245,6 +245,7 @@ static struct sb_plan_wish random_wish(void)
 		.place_c = places[pick(0, 3)],
 		.kernel = sb_registry_row((int)pick(0, sb_registry_count() - 1)),
 		.device_bytes = (size_t)1 << pick(20, 36),
+		.panels = pick(0, 3) ? 0 : (int)pick(1, 20),
 	};
 }
 

@@ -153,6 +153,24 @@ static void a_kernel_asked_for_by_name_is_used_if_it_runs(void)
 			0);
 }
 
+static void a_narrow_kernel_reads_the_same_panels(void)
+{
+	for (int row = 0; row < sb_registry_count(); row++) {
+		const struct sb_kernel *kernel = sb_registry_row(row);
+		const struct sb_kernel *narrow = sb_registry_narrow(kernel);
+
+		if (!narrow)
+			continue;
+		CU_ASSERT_STRING_EQUAL(narrow->source, kernel->source);
+		CU_ASSERT(narrow->form == kernel->form && narrow->arch <= kernel->arch);
+		CU_ASSERT(kernel->bm % narrow->bm == 0 && kernel->bn % narrow->bn == 0);
+		CU_ASSERT(kernel->bk % narrow->bk == 0);
+	}
+	CU_ASSERT_PTR_EQUAL(sb_registry_narrow(sb_registry_find("sgemm_bulk_256x128x32")),
+			    sb_registry_find("sgemm_bulk_128x128x32"));
+	CU_ASSERT_PTR_NULL(sb_registry_narrow(sb_registry_plain()));
+}
+
 static void pack_kernels_follow_the_source(void)
 {
 	CU_ASSERT_STRING_EQUAL(sb_registry_pack(true)->source, "pack_across");
@@ -185,6 +203,7 @@ int main(void)
 		{"predictions grow with the product", predictions_grow_with_the_product},
 		{"a kernel asked for by name is used if it runs",
 		 a_kernel_asked_for_by_name_is_used_if_it_runs},
+		{"a narrow kernel reads the same panels", a_narrow_kernel_reads_the_same_panels},
 		{"pack kernels follow the source", pack_kernels_follow_the_source},
 		{"every preferred source has an image", every_preferred_source_has_an_image},
 	};

@@ -277,9 +277,8 @@ struct CUstream_st *stream_resolve(sb_cu_stream stream, sb_cu_result *error)
 	return NULL;
 }
 
-sb_cu_result stand_in_stream_create(sb_cu_stream *stream, unsigned flags)
+static sb_cu_result create(sb_cu_stream *stream, unsigned flags, sb_cu_result error)
 {
-	sb_cu_result error = world_enter(SLOT_stream_create);
 	struct CUctx_st *top = context_top();
 	struct CUstream_st *made;
 
@@ -300,6 +299,18 @@ sb_cu_result stand_in_stream_create(sb_cu_stream *stream, unsigned flags)
 	world.live_streams++;
 	*stream = made;
 	return world_leave(0);
+}
+
+sb_cu_result stand_in_stream_create(sb_cu_stream *stream, unsigned flags)
+{
+	return create(stream, flags, world_enter(SLOT_stream_create));
+}
+
+/* Who comes first is nothing that an order of ours may rest on. */
+sb_cu_result stand_in_stream_create_ranked(sb_cu_stream *stream, unsigned flags, int priority)
+{
+	(void)priority;
+	return create(stream, flags, world_enter(SLOT_stream_create_ranked));
 }
 
 /* What is queued is still carried out. */
