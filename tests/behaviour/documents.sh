@@ -82,7 +82,7 @@ if command -v bash >/dev/null; then
     done
     : >"$scratch/some-report"
     complete shimblas bench --only '' 2>"$scratch/errors" | tr '\n' ' ' >"$scratch/words"
-    [ "$(cat "$scratch/words")" = 'device host ' ] || fail 'completion: words after --only'
+    [ "$(cat "$scratch/words")" = 'device host wire ' ] || fail 'completion: words after --only'
     complete shimblas bench --sizes '' 2>>"$scratch/errors" >/dev/null
     [ ! -s "$scratch/errors" ] || { fail 'completion: complains'; cat "$scratch/errors"; }
     [ "$(complete shimblas run --report "$scratch/some")" = "$scratch/some-report" ] ||
