@@ -24,8 +24,25 @@ struct alignas(16) sb_float4 {
 #define SB_DEVICE __device__ __forceinline__
 #define SB_UNROLL _Pragma("unroll")
 #define SB_ROLLED _Pragma("unroll 1")
-#define SB_GLOBAL(threads, name, args_type)                                                        \
-	extern "C" __global__ void __launch_bounds__(threads, 1)                                   \
+/* Threads that a multiprocessor holds at once, and the most bytes of shared memory of a block. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ / 10 == 100 ||                \
+        __CUDA_ARCH__ / 10 == 103
+#define SB_RESIDENT    2048
+#define SB_SHARED_MOST 232448
+#elif __CUDA_ARCH__ == 800
+#define SB_RESIDENT    2048
+#define SB_SHARED_MOST 166912
+#elif __CUDA_ARCH__ == 750
+#define SB_RESIDENT    1024
+#define SB_SHARED_MOST 65536
+#else
+#define SB_RESIDENT    1536
+#define SB_SHARED_MOST 101376
+#endif
+#define SB_BLOCKS(threads, blocks)                                                                 \
+	((blocks) * (threads) <= SB_RESIDENT ? (blocks) : SB_RESIDENT / (threads))
+#define SB_GLOBAL(threads, blocks, name, args_type)                                                \
+	extern "C" __global__ void __launch_bounds__(threads, SB_BLOCKS(threads, blocks))               \
 	        name(const __grid_constant__ args_type args)
 
 SB_DEVICE int sb_thread()

@@ -17,11 +17,11 @@
 #define SB_SECOND_OF(...)                      SB_SECOND(__VA_ARGS__)
 #define SB_NOTHING(...)
 
-/* An architecture below the row's gets the symbol, which the registry never picks. */
+/* An architecture below the row's, or with less memory, gets the symbol, which is never picked. */
 #ifdef __CUDA_ARCH__
-#define SB_REACHED(arch) (__CUDA_ARCH__ >= (arch) * 10)
+#define SB_REACHED(arch, dynamic) (__CUDA_ARCH__ >= (arch) * 10 && (dynamic) <= SB_SHARED_MOST)
 #else
-#define SB_REACHED(arch) true
+#define SB_REACHED(arch, dynamic) true
 #endif
 #ifdef __CUDACC__
 #define SB_SHARED_SIZE(name, bytes)
@@ -29,21 +29,21 @@
 #define SB_SHARED_SIZE(name, bytes) extern "C" const unsigned name##_static = (unsigned)(bytes);
 #endif
 
-#define SB_MAKE(method, BM, BN, BK, threads, TM, TN, stages, dynamic, form, arch, text)            \
+#define SB_MAKE(method, BM, BN, BK, threads, blocks, TM, TN, stages, dynamic, form, arch, text)    \
 	SB_MAKE_GEMM(sgemm_##method##_##BM##x##BN##x##BK,                                          \
-	             SB_PASS(sb_##method<BM, BN, BK, threads, TM, TN, stages>), threads, dynamic,  \
-	             arch)
+	             SB_PASS(sb_##method<BM, BN, BK, threads, TM, TN, stages>), threads, blocks,   \
+	             dynamic, arch)
 #define SB_MAKE_PACK(method, BI, BK, threads, text)                                                \
 	SB_MAKE_ANY(pack_##method##_##BI##x##BK, SB_PASS(sb_##method<BI, BK, threads>), threads,   \
-	            0, 75, sb_pack_args)
+	            1, 0, 75, sb_pack_args)
 #define SB_PASS(...) __VA_ARGS__
-#define SB_MAKE_GEMM(name, type, threads, dynamic, arch)                                           \
-	SB_MAKE_ANY(name, SB_PASS(type), threads, dynamic, arch, sb_gemm_args)
-#define SB_MAKE_ANY(name, type, threads, dynamic, arch, args_type)                                 \
+#define SB_MAKE_GEMM(name, type, threads, blocks, dynamic, arch)                                   \
+	SB_MAKE_ANY(name, SB_PASS(type), threads, blocks, dynamic, arch, sb_gemm_args)
+#define SB_MAKE_ANY(name, type, threads, blocks, dynamic, arch, args_type)                         \
 	SB_SHARED_SIZE(name, (dynamic) > 0 ? 0 : sizeof(type::shared))                             \
-	SB_GLOBAL(threads, name, args_type)                                                        \
+	SB_GLOBAL(threads, blocks, name, args_type)                                                \
 	{                                                                                          \
-		if constexpr (SB_REACHED(arch))                                                    \
+		if constexpr (SB_REACHED(arch, dynamic))                                           \
 			type::run(args, sb_shared<type::shared, dynamic>());                       \
 	}
 

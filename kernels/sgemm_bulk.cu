@@ -22,7 +22,11 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	/* A warp's threads lie 8 along m and 4 along n, its fours that far apart. */
 	static constexpr int lanes_m = 8, lanes_n = 4;
 	static constexpr int warps_m = BM / (lanes_m * TM), warps_n = BN / (lanes_n * TN);
-	static_assert(threads == 32 * warps_m * warps_n, "the warps cover the tile");
+	/* Groups of threads that hold a whole tile of sums each, and take turns at the slabs of k. */
+	static constexpr int group_threads = 32 * warps_m * warps_n, groups = threads / group_threads;
+	static_assert(threads == groups * group_threads, "the warps cover the tile");
+	static_assert(groups == 1 || !totals_shared, "the groups hand their sums on in registers");
+	static constexpr int slab_steps = SB_SLAB / BK;
 	static_assert(SB_SLAB % BK == 0 && TM % 4 == 0 && TN % 4 == 0, "");
 	/* Code for more steps of k than this does not stay in the instruction cache. */
 	static constexpr int unroll = 8;
@@ -30,10 +34,14 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	static constexpr unsigned stage_bytes = (BM + BN) * BK * 4;
 
 	struct shared {
-		alignas(128) float a[stages][BK][BM];
-		alignas(128) float b[stages][BK][BN];
+		alignas(128) float a[groups * stages][BK][BM];
+		alignas(128) float b[groups * stages][BK][BN];
 		alignas(16) float totals[totals_shared ? spread : 1][totals_shared ? threads * 4 : 4];
-		uint64_t full[stages], empty[stages];
+		/* The chains of the groups after the first, on their way to its totals. */
+		alignas(16) float chains[groups > 1 ? (groups - 1) * fours : 1]
+		                        [groups > 1 ? group_threads * 4 : 4];
+		uint64_t full[groups * stages], empty[groups * stages];
+		uint64_t given[groups], taken[groups];
 	};
 
 	struct fragment {
@@ -42,14 +50,14 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 	SB_DEVICE static int i_of(int r)
 	{
-		int lane = sb_thread() % 32, warp = sb_thread() / 32;
+		int lane = sb_thread() % 32, warp = sb_thread() % group_threads / 32;
 
 		return warp % warps_m * (lanes_m * TM) + lane % lanes_m * 4 + r / 4 * (lanes_m * 4) + r % 4;
 	}
 
 	SB_DEVICE static int j_of(int c)
 	{
-		int lane = sb_thread() % 32, warp = sb_thread() / 32;
+		int lane = sb_thread() % 32, warp = sb_thread() % group_threads / 32;
 
 		return warp / warps_m * (lanes_n * TN) + lane / lanes_m * 4 + c / 4 * (lanes_n * 4) + c % 4;
 	}
@@ -74,14 +82,42 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		}
 	}
 
-	/* By one thread: the tile of k-step `step` into its buffer. */
+	SB_DEVICE static int group()
+	{
+		return groups == 1 ? 0 : sb_thread() / group_threads;
+	}
+
+	/* The buffer of the group's step number `step`, and that step's place in all of k. */
+	SB_DEVICE static int buffer(int step)
+	{
+		return group() * stages + step % stages;
+	}
+
+	SB_DEVICE static int place(int step)
+	{
+		if (groups == 1)
+			return step;
+		return (step / slab_steps * groups + group()) * slab_steps + step % slab_steps;
+	}
+
+	/* How many of all steps are the group's. */
+	SB_DEVICE static int own_steps(int steps)
+	{
+		if (groups == 1)
+			return steps;
+		int round = groups * slab_steps, rest = steps % round - group() * slab_steps;
+
+		return steps / round * slab_steps + (rest < 0 ? 0 : rest < slab_steps ? rest : slab_steps);
+	}
+
+	/* By one thread of the group: the tile of its step `step` into its buffer. */
 	SB_DEVICE static void fetch(const sb_gemm_args &args, shared &tiles, sb_corner corner, int step)
 	{
-		int stage = step % stages;
+		int to = buffer(step), k = place(step) * BK;
 
-		sb_copy_barrier_expect(tiles.full[stage], stage_bytes);
-		sb_copy_box(tiles.a[stage], args.map_a, corner.i, step * BK, tiles.full[stage]);
-		sb_copy_box(tiles.b[stage], args.map_b, corner.j, step * BK, tiles.full[stage]);
+		sb_copy_barrier_expect(tiles.full[to], stage_bytes);
+		sb_copy_box(tiles.a[to], args.map_a, corner.i, k, tiles.full[to]);
+		sb_copy_box(tiles.b[to], args.map_b, corner.j, k, tiles.full[to]);
 	}
 
 	/* Adds this slab's chains to the totals and clears them. */
@@ -116,12 +152,55 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		return total;
 	}
 
+	/* Gives this slab's chains to the first group, whose totals they are added to, and clears them. */
+	SB_DEVICE static void give(shared &tiles, sb_sums<TM, TN> &sums, int round)
+	{
+		if (round > 0)
+			sb_copy_barrier_wait(tiles.taken[group()], (round - 1) % 2);
+		SB_UNROLL
+		for (int f = 0; f < fours; f++) {
+			sb_float4 four;
+
+			SB_UNROLL
+			for (int e = 0; e < 4; e++) {
+				float &chain = sums.chain[f / TN * 4 + e][f % TN];
+
+				four.x[e] = chain;
+				chain = 0.0f;
+			}
+			sb_put4(tiles.chains, (group() - 1) * fours + f, sb_thread() % group_threads * 4,
+			        four);
+		}
+		sb_copy_barrier_arrive(tiles.given[group()]);
+	}
+
+	/* Adds what the other groups give, in the order of their slabs. */
+	SB_DEVICE static void take(shared &tiles, sb_sums<TM, TN> &sums, int round, int slabs)
+	{
+		for (int from = 1; from < groups && round * groups + from < slabs; from++) {
+			sb_copy_barrier_wait(tiles.given[from], round % 2);
+			SB_UNROLL
+			for (int f = 0; f < fours; f++) {
+				sb_float4 four = sb_get4(tiles.chains, (from - 1) * fours + f,
+				                         sb_thread() % group_threads * 4);
+
+				SB_UNROLL
+				for (int e = 0; e < 4; e++) {
+					float &total = sums.total[f / TN * 4 + e][f % TN];
+
+					total = sb_add(total, four.x[e]);
+				}
+			}
+			sb_copy_barrier_arrive(tiles.taken[from]);
+		}
+	}
+
 	/* `unroll` steps of k from k0 on; leaves the fragment after them in now[0]. */
 	template <bool last>
-	SB_DEVICE static void group(shared &tiles, int step, int steps, int k0, fragment (&now)[2],
+	SB_DEVICE static void part(shared &tiles, int step, int steps, int k0, fragment (&now)[2],
 	                            sb_sums<TM, TN> &sums)
 	{
-		int stage = step % stages, next = step + 1;
+		int stage = buffer(step), next = step + 1;
 
 		SB_UNROLL
 		for (int k = 0; k < unroll; k++) {
@@ -132,8 +211,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 				if (sb_thread() % 32 == 0)
 					sb_copy_barrier_arrive(tiles.empty[stage]);
 				if (next < steps) {
-					sb_copy_barrier_wait(tiles.full[next % stages], next / stages % 2);
-					read(now[0], tiles, next % stages, 0);
+					sb_copy_barrier_wait(tiles.full[buffer(next)], next / stages % 2);
+					read(now[0], tiles, buffer(next), 0);
 				}
 			}
 			sums.multiply(now[k % 2].a, now[k % 2].b);
@@ -146,50 +225,73 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	{
 		/* The step whose buffer is asked for anew, once the slowest warp has had time to leave it. */
 		int done = step - 1;
-		int ask_at = sb_thread() == 0 && done >= 0 && done + stages < steps ? unroll : -1;
+		int ask_at = sb_thread() % group_threads == 0 && done >= 0 && done + stages < steps ? unroll : -1;
 
 		SB_ROLLED
 		for (int k0 = 0; k0 < BK - unroll; k0 += unroll) {
 			if (k0 == ask_at) {
-				sb_copy_barrier_wait(tiles.empty[done % stages], done / stages % 2);
+				sb_copy_barrier_wait(tiles.empty[buffer(done)], done / stages % 2);
 				fetch(args, tiles, corner, done + stages);
 			}
-			group<false>(tiles, step, steps, k0, now, sums);
+			part<false>(tiles, step, steps, k0, now, sums);
 		}
-		group<true>(tiles, step, steps, BK - unroll, now, sums);
+		part<true>(tiles, step, steps, BK - unroll, now, sums);
+	}
+
+	/* By the first thread, before any other needs them. */
+	SB_DEVICE static void init(shared &tiles)
+	{
+		SB_UNROLL
+		for (int s = 0; s < groups * stages; s++) {
+			sb_copy_barrier_init(tiles.full[s], 1);
+			sb_copy_barrier_init(tiles.empty[s], group_threads / 32);
+		}
+		SB_UNROLL
+		for (int g = 1; g < groups; g++) {
+			sb_copy_barrier_init(tiles.given[g], group_threads);
+			sb_copy_barrier_init(tiles.taken[g], group_threads);
+		}
+		sb_copy_barrier_publish();
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
 	{
 		sb_corner corner = sb_block_corner<BM, BN>(args);
-		int steps = (args.k + BK - 1) / BK;
+		int all_steps = (args.k + BK - 1) / BK, steps = own_steps(all_steps);
+		int slabs = (all_steps + slab_steps - 1) / slab_steps;
 		sb_sums<TM, TN> sums;
 		fragment now[2];
 
-		if (sb_thread() == 0) {
-			SB_UNROLL
-			for (int s = 0; s < stages; s++) {
-				sb_copy_barrier_init(tiles.full[s], 1);
-				sb_copy_barrier_init(tiles.empty[s], threads / 32);
-			}
-			sb_copy_barrier_publish();
+		if (sb_thread() == 0)
+			init(tiles);
+		if (groups > 1)
+			sb_barrier();
+		if (sb_thread() % group_threads == 0)
 			for (int s = 0; s < stages && s < steps; s++)
 				fetch(args, tiles, corner, s);
-		}
 		SB_UNROLL
 		for (int f = 0; f < spread; f++)
 			sb_put4(tiles.totals, f, sb_thread() * 4, {{0.0f, 0.0f, 0.0f, 0.0f}});
-		sb_barrier();
-		sb_copy_barrier_wait(tiles.full[0], 0);
-		read(now[0], tiles, 0, 0);
-		for (int step = 0; step < steps;) {
-			int slab = step + SB_SLAB / BK < steps ? step + SB_SLAB / BK : steps;
+		if (groups == 1)
+			sb_barrier();
+		else if (steps == 0)
+			return;
+		sb_copy_barrier_wait(tiles.full[buffer(0)], 0);
+		read(now[0], tiles, buffer(0), 0);
+		for (int step = 0, round = 0; step < steps; round++) {
+			int slab = step + slab_steps < steps ? step + slab_steps : steps;
 
 			for (; step < slab; step++)
 				advance(args, tiles, corner, step, steps, now, sums);
-			flush(tiles, sums);
+			if (group() > 0) {
+				give(tiles, sums, round);
+			} else {
+				flush(tiles, sums);
+				take(tiles, sums, round, slabs);
+			}
 		}
-		finish(args, tiles, corner, sums);
+		if (group() == 0)
+			finish(args, tiles, corner, sums);
 	}
 
 	SB_DEVICE static void finish(const sb_gemm_args &args, const shared &tiles, sb_corner corner,

@@ -17,9 +17,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	SB_DEVICE static void fill(float (&to)[BK][width + pad], const sb_operand &from, int i0, int k0)
 	{
 		if (from.stride_k == 1)
-			sb_fill_across<threads>(to, width, from, i0, k0);
+			sb_fill_across<threads, width>(to, from, i0, k0);
 		else
-			sb_fill_along<threads>(to, width, from, i0, k0);
+			sb_fill_along<threads, width>(to, from, i0, k0);
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)

@@ -19,8 +19,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		sb_sums<1, 1> sums;
 
 		for (int k0 = 0; k0 < args.k; k0 += BK) {
-			sb_fill_along<threads>(tiles.a, BM, a, corner.i, k0);
-			sb_fill_rows<threads>(tiles.b, BK, b, corner.j, k0);
+			sb_fill_along<threads, BM>(tiles.a, a, corner.i, k0);
+			sb_fill_rows<threads, BK>(tiles.b, b, corner.j, k0);
 			sb_barrier();
 			SB_UNROLL
 			for (int k = 0; k < BK; k++) {

@@ -112,43 +112,55 @@ template <int TM, int TN> struct sb_sums {
 };
 
 /* Fills to[k][i], element by element, neighbouring threads along i. */
-template <int threads, int depth, int row>
-SB_DEVICE void sb_fill_along(float (&to)[depth][row], int width, const sb_operand &from, int i0,
-                             int k0)
+template <int threads, int width, int depth, int row>
+SB_DEVICE void sb_fill_along(float (&to)[depth][row], const sb_operand &from, int i0, int k0)
 {
+	static_assert(width * depth % threads == 0, "the threads share the tile evenly");
 	SB_UNROLL
-	for (int t = sb_thread(); t < width * depth; t += threads)
+	for (int s = 0; s < width * depth / threads; s++) {
+		int t = sb_thread() + s * threads;
+
 		sb_put(to, t / width, t % width, sb_element(from, i0 + t % width, k0 + t / width));
+	}
 }
 
 /* The same with neighbouring threads along k. */
-template <int threads, int depth, int row>
-SB_DEVICE void sb_fill_across(float (&to)[depth][row], int width, const sb_operand &from, int i0,
-                              int k0)
+template <int threads, int width, int depth, int row>
+SB_DEVICE void sb_fill_across(float (&to)[depth][row], const sb_operand &from, int i0, int k0)
 {
+	static_assert(width * depth % threads == 0, "the threads share the tile evenly");
 	SB_UNROLL
-	for (int t = sb_thread(); t < width * depth; t += threads)
+	for (int s = 0; s < width * depth / threads; s++) {
+		int t = sb_thread() + s * threads;
+
 		sb_put(to, t % depth, t / depth, sb_element(from, i0 + t / depth, k0 + t % depth));
+	}
 }
 
 /* Fills to[i][k], neighbouring threads along k. */
-template <int threads, int width, int row>
-SB_DEVICE void sb_fill_rows(float (&to)[width][row], int depth, const sb_operand &from, int i0,
-                            int k0)
+template <int threads, int depth, int width, int row>
+SB_DEVICE void sb_fill_rows(float (&to)[width][row], const sb_operand &from, int i0, int k0)
 {
+	static_assert(width * depth % threads == 0, "the threads share the tile evenly");
 	SB_UNROLL
-	for (int t = sb_thread(); t < width * depth; t += threads)
+	for (int s = 0; s < width * depth / threads; s++) {
+		int t = sb_thread() + s * threads;
+
 		sb_put(to, t / depth, t % depth, sb_element(from, i0 + t / depth, k0 + t % depth));
+	}
 }
 
 /* Fills to[i][k], neighbouring threads along i. */
-template <int threads, int width, int row>
-SB_DEVICE void sb_fill_columns(float (&to)[width][row], int depth, const sb_operand &from, int i0,
-                               int k0)
+template <int threads, int depth, int width, int row>
+SB_DEVICE void sb_fill_columns(float (&to)[width][row], const sb_operand &from, int i0, int k0)
 {
+	static_assert(width * depth % threads == 0, "the threads share the tile evenly");
 	SB_UNROLL
-	for (int t = sb_thread(); t < width * depth; t += threads)
+	for (int s = 0; s < width * depth / threads; s++) {
+		int t = sb_thread() + s * threads;
+
 		sb_put(to, t % width, t / width, sb_element(from, i0 + t % width, k0 + t / width));
+	}
 }
 
 #endif

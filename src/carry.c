@@ -116,15 +116,15 @@ static enum sb_status walk(struct sb_carry *c)
 	return status;
 }
 
-enum sb_status sb_carry_await_program(struct sb_device *device)
+enum sb_status sb_carry_await_program(struct sb_device *device, enum sb_stream stream)
 {
 	sb_cu_event event = device->events[DRAIN_EVENT(0)];
 	enum sb_status status = sb_device_check(device, device->cu->event_record(event, NULL),
 						"recording an event");
 
-	for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
+	if (status == SB_OK)
 		status = sb_device_check(
-			device, device->cu->stream_wait_event(device->streams[i], event, 0),
+			device, device->cu->stream_wait_event(device->streams[stream], event, 0),
 			"making a stream wait");
 	return status;
 }
@@ -192,8 +192,12 @@ enum sb_status sb_carry_out(struct sb_carry *c)
 	c->step = 0;
 	c->columns = c->rows = 0;
 	if (c->places[SB_OPERAND_A] == SB_PLACE_DEVICE ||
-	    c->places[SB_OPERAND_B] == SB_PLACE_DEVICE || c->plan->buffers == 0)
-		status = sb_carry_await_program(c->device);
+	    c->places[SB_OPERAND_B] == SB_PLACE_DEVICE || c->plan->buffers == 0) {
+		status = sb_carry_await_program(c->device, SB_STREAM_COMPUTE);
+		/* A panel may be packed on the stream of the ways up, straight from an operand. */
+		if (status == SB_OK)
+			status = sb_carry_await_program(c->device, SB_STREAM_UP);
+	}
 	if (status == SB_OK)
 		status = carry_through_rings(c);
 	/* All that came through the ring is there, even if the device dies afterwards. */

@@ -48,9 +48,9 @@ void sb_carry_rest(const struct sb_carry *carry, sb_carry_block *rest, void *con
 enum sb_status sb_carry_drain(struct sb_device *device, double patience);
 
 /*
- * Makes our streams wait for what the program has queued on its own (blocking) streams, which may
- * still be writing operands that lie on the device.
+ * Makes a stream of ours wait for what the program has queued on its own (blocking) streams, which
+ * may still be writing operands that lie on the device.
  */
-enum sb_status sb_carry_await_program(struct sb_device *device);
+enum sb_status sb_carry_await_program(struct sb_device *device, enum sb_stream stream);
 
 #endif

@@ -109,6 +109,16 @@ static enum sb_status find_gemm(struct sb_device *device, const struct sb_kernel
 	return status;
 }
 
+struct sb_target sb_launch_target(const struct sb_device *device)
+{
+	return (struct sb_target){
+		.arch = device->arch,
+		.multiprocessors = device->multiprocessors > 0 ? device->multiprocessors : 1,
+		.shared = device->shared_optin,
+		.maps = device->cu->tensor_map != NULL,
+	};
+}
+
 enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel)
 {
 	struct function *found;

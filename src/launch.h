@@ -12,6 +12,9 @@
 #include "device.h"
 #include "registry.h"
 
+/* The device as a pick sees it. */
+struct sb_target sb_launch_target(const struct sb_device *device);
+
 /*
  * Makes the kernel (and, for form PANELS, the pack kernels) ready, so that the launches of a plan
  * cannot fail for want of an image. SB_DECLINE if no image serves this device.

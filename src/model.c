@@ -24,6 +24,16 @@ static double copy_seconds(enum sb_place place, double bytes, double staged, dou
 	}
 }
 
+/* The ring is filled once for the way up and once for the way down, where it is needed at all. */
+static double ring_seconds(const struct sb_profile *profile, const struct sb_situation *situation)
+{
+	const enum sb_place *places = situation->places;
+	bool up = places[0] == SB_PLACE_PAGEABLE || places[1] == SB_PLACE_PAGEABLE;
+	bool down = places[2] == SB_PLACE_PAGEABLE;
+
+	return profile->staged_latency * (double)(up + down);
+}
+
 static double whole_tiles(double size, double tile)
 {
 	double tiles = (double)(int64_t)(size / tile);
@@ -48,6 +58,6 @@ double sb_model_gpu(const struct sb_profile *profile, const struct sb_situation 
 	double longer = copying > computing ? copying : computing;
 	double shorter = copying > computing ? computing : copying;
 
-	return (1 + situation->queue) *
-	       (profile->call_latency + longer + profile->overlap * shorter);
+	return (1 + situation->queue) * (profile->call_latency + ring_seconds(profile, situation) +
+					 longer + profile->overlap * shorter);
 }

@@ -179,9 +179,8 @@ static enum sb_status stage(struct work *w)
 static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 {
 	const struct sb_call *call = w->call;
-	bool maps = device->cu->tensor_map != NULL;
-	const struct sb_kernel *kernel =
-		sb_registry_choose(call->m, call->n, call->k, device->arch, maps);
+	const struct sb_target target = sb_launch_target(device);
+	const struct sb_kernel *kernel = sb_registry_choose(call->m, call->n, call->k, &target);
 	enum sb_status status = sb_ring_prepare(device);
 
 	if (status != SB_OK)

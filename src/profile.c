@@ -6,13 +6,14 @@
 #include "copy_threads.h"
 
 /* Staged rates are those of one copying thread, and of as many as there may be. */
-static const double staged_up_most = 47e9, staged_down_most = 44e9;
+static const double staged_up_most = 43e9, staged_down_most = 42e9;
 
 static struct sb_profile profile = {
 	.cpu_thread_rate = 75e9,
 	.cpu_thread_latency = 6e-6,
 	.staged_up = 6.5e9,
 	.staged_down = 5.0e9,
+	.staged_latency = 300e-6,
 	.pinned_up = 50e9,
 	.pinned_down = 50e9,
 	.call_latency = 100e-6,

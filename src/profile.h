@@ -11,6 +11,7 @@ struct sb_profile {
 	double cpu_thread_rate;	   /* FP32 operations of one backend thread in a large product */
 	double cpu_thread_latency; /* to wake and join one more thread */
 	double staged_up, staged_down; /* pageable memory, through the ring */
+	double staged_latency;	       /* until the ring's first slots are full, each way */
 	double pinned_up, pinned_down;
 	double call_latency; /* of a call on the GPU that copies and computes next to nothing */
 	double gpu_peak;     /* FP32 operations, where the device is not known yet */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "registry.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "args.h"
 #include "settings.h"
 #include "trace.h"
 
@@ -13,8 +15,8 @@
 static const char *const mapped_sources[] = {"sgemm_bulk"};
 
 static const struct sb_kernel kernels[] = {
-#define SB_KERNEL(method, bm_, bn_, bk_, threads_, tm_, tn_, stages_, dynamic_, form_, arch_,      \
-		  text_)                                                                           \
+#define SB_KERNEL(method, bm_, bn_, bk_, threads_, blocks_, tm_, tn_, stages_, dynamic_, form_,    \
+		  arch_, text_)                                                                    \
 	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
 	 .source = "sgemm_" #method,                                                               \
 	 .text = text_,                                                                            \
@@ -22,6 +24,7 @@ static const struct sb_kernel kernels[] = {
 	 .bn = bn_,                                                                                \
 	 .bk = bk_,                                                                                \
 	 .threads = threads_,                                                                      \
+	 .blocks = blocks_,                                                                        \
 	 .tm = tm_,                                                                                \
 	 .tn = tn_,                                                                                \
 	 .stages = stages_,                                                                        \
@@ -42,19 +45,24 @@ static const struct sb_pack_kernel pack_kernels[] = {
 #include "kernels.def"
 };
 
-/*
- * What is preferred where, best first: the first row that the architecture has and whose least
- * sizes the call reaches. The last row serves everything.
- */
-static const struct {
-	const char *source;
-	int64_t least_mn, least_k; /* least of m and n; of k */
-} preferences[] = {
-	{"sgemm_bulk", 512, 128},
-	{"sgemm_dynamic", 256, 64},
-	{"sgemm_double", 128, 32},
-	{"sgemm_plain", 0, 0},
+static const struct rate {
+	const char *name;
+	int together;
+	double alone, full, fixed;
+} rates[] = {
+#define SB_RATE(method, bm_, bn_, bk_, together_, alone_, full_, fixed_)                           \
+	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
+	 .together = together_,                                                                    \
+	 .alone = (alone_)*1e9,                                                                    \
+	 .full = (full_)*1e9,                                                                      \
+	 .fixed = (fixed_)*1e-6},
+#include "rates.def"
 };
+
+static const double packing =
+#define SB_PACKING(fixed_) (fixed_) * 1e-6
+#include "rates.def"
+	;
 
 bool sb_registry_has_maps(const struct sb_kernel *kernel)
 {
@@ -87,39 +95,98 @@ const struct sb_kernel *sb_registry_plain(void)
 	return &kernels[0];
 }
 
-static bool runs_on(const struct sb_kernel *kernel, int arch, bool maps)
+static bool runs_on(const struct sb_kernel *kernel, const struct sb_target *target)
 {
-	return kernel->arch <= arch && (maps || !sb_registry_has_maps(kernel));
+	return kernel->arch <= target->arch && kernel->dynamic <= target->shared &&
+	       (target->maps || !sb_registry_has_maps(kernel));
 }
 
-const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k, int arch, bool maps)
+static int64_t ceil_div(int64_t a, int64_t b)
 {
-	int64_t mn = m < n ? m : n;
+	return a / b + (a % b != 0);
+}
 
-	for (size_t p = 0; p < COUNT(preferences); p++) {
-		if (mn < preferences[p].least_mn || k < preferences[p].least_k)
-			continue;
-		for (size_t i = 0; i < COUNT(kernels); i++)
-			if (strcmp(kernels[i].source, preferences[p].source) == 0 &&
-			    runs_on(&kernels[i], arch, maps))
-				return &kernels[i];
+/* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */
+static double together(const struct sb_kernel *kernel, const struct rate *rate, int groups,
+		       int64_t blocks, int64_t busy, int64_t k)
+{
+	int most = rate->together * groups;
+	int64_t now = blocks * busy;
+	double share = most > 1 ? (double)(now - 1) / (most - 1) : 1;
+	double flops = 2.0 * kernel->bm * kernel->bn * (double)k * (double)now;
+
+	return flops / (rate->alone + (rate->full - rate->alone) * share);
+}
+
+/* The same for all of k: whole turns of the groups, and a last one that may leave some idle. */
+static double round_seconds(const struct sb_kernel *kernel, const struct rate *rate, int64_t blocks,
+			    int64_t k)
+{
+	int groups = kernel->threads * kernel->tm * kernel->tn / (kernel->bm * kernel->bn);
+	int64_t turn = (int64_t)groups * SB_SLAB, rest = k % turn;
+	double seconds =
+		(double)(k / turn) * together(kernel, rate, groups, blocks, groups, SB_SLAB);
+
+	if (rest)
+		seconds += together(kernel, rate, groups, blocks, ceil_div(rest, SB_SLAB),
+				    rest < SB_SLAB ? rest : SB_SLAB);
+	return seconds;
+}
+
+/* The multiprocessor with the most blocks is waited for; it runs them in rounds. */
+static double predict(const struct sb_kernel *kernel, const struct rate *rate, int64_t m, int64_t n,
+		      int64_t k, int multiprocessors)
+{
+	int64_t tiles = ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn);
+	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
+	double seconds =
+		rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0) +
+		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, k);
+
+	return rest ? seconds + round_seconds(kernel, rate, rest, k) : seconds;
+}
+
+double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+			   const struct sb_target *target)
+{
+	for (size_t i = 0; i < COUNT(rates) && runs_on(kernel, target); i++)
+		if (strcmp(rates[i].name, kernel->name) == 0)
+			return predict(kernel, &rates[i], m, n, k, target->multiprocessors);
+	return INFINITY;
+}
+
+const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
+					 const struct sb_target *target)
+{
+	const struct sb_kernel *best = sb_registry_plain();
+	double least = sb_registry_seconds(best, m, n, k, target);
+
+	for (size_t i = 0; i < COUNT(kernels); i++) {
+		double seconds = sb_registry_seconds(&kernels[i], m, n, k, target);
+
+		if (seconds < least) {
+			least = seconds;
+			best = &kernels[i];
+		}
 	}
-	return sb_registry_plain();
+	return best;
 }
 
-const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k, int arch, bool maps)
+const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
+					   const struct sb_target *target)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
-	const struct sb_kernel *picked = sb_registry_pick(m, n, k, arch, maps);
+	const struct sb_kernel *picked = sb_registry_pick(m, n, k, target);
 	const char *name = sb_settings()->kernel;
 	const struct sb_kernel *named = *name ? sb_registry_find(name) : NULL;
 
 	if (!*name)
 		return picked;
-	if (named && runs_on(named, arch, maps))
+	if (named && runs_on(named, target))
 		return named;
 	sb_trace_once(&said, "SHIMBLAS_KERNEL=%s %s; using %s", name,
-		      named ? "does not run on this device" : "is no kernel (see shimblas info)",
+		      named ? "does not run on this device"
+			    : "is no kernel (see shimblas info --kernels)",
 		      picked->name);
 	return picked;
 }

@@ -17,6 +17,7 @@ struct sb_kernel {
 	const char *text;   /* what it changes against the one before */
 	int bm, bn, bk;	    /* tile of C, and values of k a step */
 	int threads, tm, tn, stages;
+	int blocks;  /* that the compiler leaves room for on a multiprocessor */
 	int dynamic; /* bytes of dynamic shared memory a launch must give */
 	enum sb_form form;
 	int arch; /* least compute capability times ten */
@@ -38,18 +39,31 @@ const struct sb_kernel *sb_registry_find(const char *name);
 /* The kernel that serves every shape and every architecture. */
 const struct sb_kernel *sb_registry_plain(void);
 
-/*
- * The kernel for an m x n x k product on a device of this architecture; never NULL. A pure
- * function. Where tensor maps cannot be made (no cuTensorMapEncodeTiled), the kernels that need
- * them are out.
- */
-const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k, int arch, bool maps);
+/* What a pick asks of a device. */
+struct sb_target {
+	int arch;	     /* compute capability times ten */
+	int multiprocessors; /* > 0 */
+	int shared;	     /* most bytes of dynamic shared memory that a launch may ask for */
+	bool maps;	     /* tensor maps can be made (there is cuTensorMapEncodeTiled) */
+};
 
 /*
- * As pick, but SHIMBLAS_KERNEL overrides it. A name that is unknown or needs another architecture
- * is reported once, and the pick stands.
+ * The kernel for an m x n x k product on such a device; never NULL. A pure function: of the kernels
+ * in rates.def that run there, the one whose rounds of tiles are predicted to take the shortest.
  */
-const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k, int arch, bool maps);
+const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
+					 const struct sb_target *target);
+
+/* The seconds that pick predicts of a kernel; infinite if it does not run there or has no rate. */
+double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+			   const struct sb_target *target);
+
+/*
+ * As pick, but SHIMBLAS_KERNEL overrides it. A name that is unknown or needs another device is
+ * reported once, and the pick stands.
+ */
+const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
+					   const struct sb_target *target);
 
 /*
  * The kernel for blocks that have too few of this one's tiles to fill a device: another of its

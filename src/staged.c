@@ -52,7 +52,7 @@ static void commit(void *context, const struct sb_chunk *chunk, const void *from
 		       (const char *)from + i * pitch, chunk->width);
 }
 
-/* Makes our streams wait for what the program has queued on the other device. */
+/* Makes the stream that reads it wait for what the program has queued on the other device. */
 static enum sb_status await_owner(struct sb_device *device, const void *pointer)
 {
 	const struct sb_driver *cu = device->cu;
@@ -75,9 +75,10 @@ static enum sb_status await_owner(struct sb_device *device, const void *pointer)
 	if (status == SB_OK) {
 		status = sb_device_check(device, cu->event_record(event, NULL),
 					 "recording an event");
-		for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
+		if (status == SB_OK)
 			status = sb_device_check(
-				device, cu->stream_wait_event(device->streams[i], event, 0),
+				device,
+				cu->stream_wait_event(device->streams[SB_STREAM_DOWN], event, 0),
 				"making a stream wait");
 		(void)cu->event_destroy(event);
 	}
@@ -89,7 +90,7 @@ static enum sb_status await_owner(struct sb_device *device, const void *pointer)
 static enum sb_status bring_down(struct stage *s)
 {
 	/* What the program and we have queued must have written before it is read. */
-	enum sb_status status = sb_carry_await_program(s->device);
+	enum sb_status status = sb_carry_await_program(s->device, SB_STREAM_DOWN);
 
 	for (int i = 0; i < 3 && status == SB_OK; i++) {
 		struct copy *copy = &s->copies[i];
@@ -113,14 +114,16 @@ static enum sb_status bring_down(struct stage *s)
 static enum sb_status take_up(struct stage *s)
 {
 	struct sb_lines lines = lines_of(&s->copies[2]);
+	enum sb_status status = sb_transfer_up(s->device, &lines, false, s->patience);
 
-	return sb_transfer_up(s->device, &lines, false, s->patience);
+	/* The program may read C at once, in streams that do not wait for ours. */
+	return status == SB_OK ? sb_carry_drain(s->device, s->patience) : status;
 }
 
-/* Takes the device, does one of the two, and leaves no copy on its way. */
+/* Takes the device and does one of the two, each of which waits for its copies. */
 static enum sb_status visit(struct stage *s, enum sb_status (*act)(struct stage *s))
 {
-	enum sb_status status, drained;
+	enum sb_status status;
 	struct sb_visit visit;
 
 	if (!sb_device_take(s->device, TAKE_PATIENCE))
@@ -131,10 +134,6 @@ static enum sb_status visit(struct stage *s, enum sb_status (*act)(struct stage 
 		status = sb_ring_prepare(s->device);
 		if (status == SB_OK)
 			status = act(s);
-		if (status != SB_LOST) {
-			drained = sb_carry_drain(s->device, s->patience);
-			status = drained == SB_OK ? status : drained;
-		}
 		sb_device_leave(s->device, &visit);
 	}
 	sb_device_give(s->device);

@@ -13,7 +13,7 @@
 enum { ANY, PANELS };
 
 const struct sb_kernel_row sb_kernel_rows[] = {
-#define SB_KERNEL(method, BM, BN, BK, threads, TM, TN, stages, dynamic, form, arch, text)          \
+#define SB_KERNEL(method, BM, BN, BK, threads, blocks, TM, TN, stages, dynamic, form, arch, text)  \
 	{"sgemm_" #method "_" #BM "x" #BN "x" #BK,                                                 \
 	 #method,                                                                                  \
 	 BM,                                                                                       \

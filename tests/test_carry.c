@@ -60,6 +60,7 @@ static int pin(struct sb_device *device, struct product_data *d)
 		return 0;
 	memcpy(pinned, d->c, d->c_count * sizeof(float));
 	d->call.c = (float *)pinned + ((float *)d->call.c - d->c);
+	free(d->c);
 	d->c = pinned;
 	return 1;
 }
@@ -73,6 +74,7 @@ static void carry(const void *argument)
 	struct sb_carry c;
 	struct sb_visit visit;
 	enum sb_status status;
+	bool right;
 
 	p.trans_a = edge->trans_a;
 	p.trans_b = edge->trans_b;
@@ -108,7 +110,11 @@ static void carry(const void *argument)
 	if (edge->removed && !remove_edges(&plan, edge))
 		exit(3);
 	status = sb_carry_out(&c);
-	exit(status == SB_OK && product_right(&d) ? 0 : 1);
+	sb_plan_free(&plan);
+	right = status == SB_OK && product_right(&d);
+	d.c = NULL; /* stays pinned */
+	product_free(&d);
+	exit(right ? 0 : 1);
 }
 
 /*

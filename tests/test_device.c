@@ -166,7 +166,11 @@ static void fork_while_starting(const void *unused)
 	sb_start_buy();
 	child = fork();
 	if (child == 0) {
+		double began = now();
+
 		CHECK(health(&why) == SB_HEALTH_UNUSABLE && why == SB_REASON_FORKED);
+		CHECK(sb_start_wait(20) == SB_HEALTH_UNUSABLE && now() - began < 5);
+		/* Nobody starts anything here: the end of this process has nothing to wait for. */
 		exit(child_failures);
 	}
 	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
@@ -179,6 +183,43 @@ static void a_forked_child_uses_cuda_only_if_its_parent_did_not(void)
 	CU_ASSERT_EQUAL(in_child("A=1", fork_after, &yes), 0);
 	CU_ASSERT_EQUAL(in_child("A=1", fork_after, &no), 0);
 	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=start=300", fork_while_starting, NULL), 0);
+}
+
+/* Ends, or becomes another program, in the middle of the start. */
+static void end_while_starting(const void *how)
+{
+	sb_process_start();
+	sb_start_buy();
+	usleep(50000);
+	switch (*(const char *)how) {
+	case 'x':
+		execl("/bin/true", "true", (char *)NULL);
+		exit(1);
+	case '_':
+		_exit(0);
+	case 'f':
+		fork_while_starting(NULL);
+		break;
+	}
+}
+
+static void a_start_does_not_outlive_its_process(void)
+{
+	/* exit() waits for the start, what ends at once or becomes another program does not. */
+	static const struct {
+		const char *how;
+		int waits;
+	} rows[] = {{"exit", 1}, {"_exit", 0}, {"x", 0}, {"fork", 1}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		double began = now(), took;
+
+		CU_ASSERT_EQUAL(in_child("SB_STAND_IN=start=700", end_while_starting, rows[i].how),
+				0);
+		took = now() - began;
+		CU_ASSERT(took < 10);
+		CU_ASSERT(!rows[i].waits || took > 0.6);
+	}
 }
 
 static void visit_is_unnoticed(const void *unused)
@@ -257,6 +298,47 @@ static void a_lost_device_stays_lost(void)
 	CU_ASSERT_EQUAL(in_child("SHIMBLAS_LOGFILE=/dev/null", lose, NULL), 0);
 }
 
+/* An event that takes three looks, during the first of which the process is stopped for a while. */
+static int looks;
+
+static sb_cu_result look(sb_cu_event event)
+{
+	(void)event;
+	if (looks++ == 0)
+		usleep(700000);
+	return looks > 2 ? SB_CU_SUCCESS : SB_CU_ERROR_NOT_READY;
+}
+
+static sb_cu_result never(sb_cu_event event)
+{
+	(void)event;
+	return SB_CU_ERROR_NOT_READY;
+}
+
+static void wait_while_stopped(const void *unused)
+{
+	struct sb_driver driver = {.event_query = look};
+	struct sb_device device = {.cu = &driver};
+	double began;
+
+	(void)unused;
+	CHECK(sb_device_wait(&device, NULL, 0.4) == SB_OK);
+	CHECK(looks == 3);
+	/* What was waited before counts, until somebody takes the device. */
+	driver.event_query = never;
+	CHECK(sb_device_wait(&device, NULL, 0.4) == SB_LOST);
+	CHECK(sb_device_wait(&device, NULL, 0.4) == SB_LOST);
+	began = now();
+	CHECK(sb_device_take(&device, 0));
+	CHECK(sb_device_wait(&device, NULL, 0.4) == SB_LOST);
+	CHECK(now() - began > 0.4);
+}
+
+static void a_stopped_process_does_not_lose_its_device(void)
+{
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_LOGFILE=/dev/null", wait_while_stopped, NULL), 0);
+}
+
 int main(void)
 {
 	const struct suite_case tests[] = {
@@ -268,9 +350,12 @@ int main(void)
 		 nobody_waits_without_a_deadline_but_the_exit_does},
 		{"a forked child uses CUDA only if its parent did not",
 		 a_forked_child_uses_cuda_only_if_its_parent_did_not},
+		{"a start does not outlive its process", a_start_does_not_outlive_its_process},
 		{"a visit leaves context, capture mode and errno",
 		 a_visit_leaves_context_capture_mode_and_errno},
 		{"operands are told by where they lie", operands_are_told_by_where_they_lie},
+		{"a stopped process does not lose its device",
+		 a_stopped_process_does_not_lose_its_device},
 		{"a lost device stays lost", a_lost_device_stays_lost},
 	};
 

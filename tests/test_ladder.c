@@ -150,7 +150,7 @@ static void register_tiles_save_shared_loads(void)
 	count("sgemm_register_64x64x16", 64, 64, 32);
 	CU_ASSERT(counts.shared_words_read * 2 == counts.fmas);
 	CU_ASSERT(worst_ways() == 1);
-	count("sgemm_register_128x128x8", 128, 128, 16);
+	count("sgemm_register_128x128x16", 128, 128, 32);
 	CU_ASSERT(counts.shared_words_read * 4 == counts.fmas);
 	CU_ASSERT(worst_ways() == 1);
 }
@@ -209,6 +209,18 @@ static void bulk_copies_leave_the_threads_the_fmas(void)
 	CU_ASSERT(worst_ways() == 1);
 }
 
+/* Each group but the first puts its chain once a slab, and the first reads it: 2 of 4 slabs. */
+static void groups_hand_each_slab_on_once(void)
+{
+	const uint64_t tile = 128 * 64;
+
+	count("sgemm_bulk_128x64x32", 128, 64, 1024);
+	CU_ASSERT(counts.barriers == 1);
+	CU_ASSERT(counts.copies == 1024 / 32);
+	CU_ASSERT(counts.shared_words_read == counts.fmas / 4 + 2 * tile);
+	CU_ASSERT(worst_ways() == 1);
+}
+
 static void plain_meets_no_conflict_however_it_loads(void)
 {
 	for (int t = 0; t < 4; t++) {
@@ -241,6 +253,7 @@ int main(void)
 	CU_ADD_TEST(suite, the_swizzle_ends_the_conflicts);
 	CU_ADD_TEST(suite, two_buffers_halve_the_barriers);
 	CU_ADD_TEST(suite, bulk_copies_leave_the_threads_the_fmas);
+	CU_ADD_TEST(suite, groups_hand_each_slab_on_once);
 	CU_ADD_TEST(suite, plain_meets_no_conflict_however_it_loads);
 	CU_basic_set_mode(CU_BRM_VERBOSE);
 	CU_basic_run_tests();

@@ -3,7 +3,6 @@
 #include "child.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include "device.h"
 #include "offload.h"
@@ -242,47 +241,12 @@ static void crawl(const void *unused)
 	CHECK(status == SB_LOST || finished);
 }
 
-/* Stops the process for longer than its patience, in the middle of a product. */
-static void *stop_for_a_while(void *unused)
-{
-	pid_t self = getpid(), helper;
-
-	(void)unused;
-	usleep(50000);
-	helper = fork();
-	if (helper == 0) {
-		kill(self, SIGSTOP);
-		usleep(1500000);
-		kill(self, SIGCONT);
-		_exit(0);
-	}
-	waitpid(helper, NULL, 0);
-	return NULL;
-}
-
-static void be_stopped(const void *unused)
-{
-	enum sb_status status;
-	pthread_t thread;
-	int finished;
-
-	(void)unused;
-	sb_device_least_patience = 1.2;
-	CHECK(start() == SB_HEALTH_READY);
-	CHECK(pthread_create(&thread, NULL, stop_for_a_while, NULL) == 0);
-	CHECK(run_product(&large, &status, &finished));
-	CHECK(status == SB_OK && !finished);
-	CHECK(pthread_join(thread, NULL) == 0);
-}
-
 static void the_deadline_is_the_calls(void)
 {
 	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=slow=20 SHIMBLAS_LOGFILE=/dev/null "
 				 "SHIMBLAS_PINNED_MEMORY=128K SHIMBLAS_DEVICE_MEMORY=400K",
 				 crawl, NULL),
 			0);
-	CU_ASSERT_EQUAL(
-		in_child("SB_STAND_IN=slow=2 SHIMBLAS_PINNED_MEMORY=128K", be_stopped, NULL), 0);
 }
 
 static const char no_kernel[] = "SB_STAND_IN=cc=50,from=module_load:1 SHIMBLAS_PINNED_MEMORY=128K";

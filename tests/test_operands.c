@@ -109,7 +109,7 @@ static void where_the_cpu_must_answer_they_are_staged(void)
 		{"SB_STAND_IN=sealed,from=module_load:1 SHIMBLAS_MODE=gpu",
 		 {"cpu", "no-image", {PAGEABLE, PINNED, DEVICE, NOWHERE}}},
 		{"SB_STAND_IN=sealed,from=launch:1:INVALID_VALUE SHIMBLAS_MODE=gpu",
-		 {"cpu", "declined", {PAGEABLE, DEVICE, NOWHERE}}},
+		 {"cpu", "declined", {PAGEABLE, PINNED, DEVICE, NOWHERE}}},
 		{"SB_STAND_IN=sealed,devices=2 SHIMBLAS_MODE=gpu",
 		 {"cpu", "declined", {ANOTHER, NOWHERE}}},
 		{"SB_STAND_IN=sealed,devices=2,seed=1", {"cpu", "declined", {ANOTHER, NOWHERE}}},

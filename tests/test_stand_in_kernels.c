@@ -11,7 +11,7 @@
 
 /* Dynamic shared memory of the kernel under test, from its row. */
 enum {
-#define SB_KERNEL(method, bm, bn, bk, threads, tm, tn, stages, shared, form, arch, note)           \
+#define SB_KERNEL(method, bm, bn, bk, threads, blocks, tm, tn, stages, shared, form, arch, note)   \
 	method##_##bm##x##bn##x##bk##_shared = shared,
 #define SB_PACK(...)
 #include "kernels.def"

@@ -95,6 +95,11 @@ static double error_of(const struct trial *trial)
 	return sqrt(error / norm);
 }
 
+static const struct sb_backend *backend(void)
+{
+	return sb_backend_find(&sb_names[SB_NAME_cblas_sgemm], __builtin_return_address(0));
+}
+
 static double error_by(sb_function function, const struct trial *trial)
 {
 	if (!function)
@@ -139,10 +144,7 @@ static void say(struct sb_table *table, double error, double reference)
 static void measure(struct sb_table *table, struct sb_device *device, const char *name,
 		    const struct trial *trial)
 {
-	sb_function backend =
-		sb_backend_find(&sb_names[SB_NAME_cblas_sgemm], __builtin_return_address(0))
-			->function;
-	double theirs = error_by(backend, trial), ours, cublas = -1;
+	double theirs = error_by(backend()->function, trial), ours, cublas = -1;
 	struct sb_visit visit;
 
 	ours = error_by(sb_names_entry("cblas_sgemm"), trial);
@@ -173,6 +175,9 @@ bool sb_bench_accuracy(struct sb_bench *bench)
 	struct sb_table table;
 
 	sb_bench_choose_mode();
+	sb_page_say(&bench->page, "backend", "%s", backend()->path);
+	sb_page_say(&bench->page, "cublas", "%s",
+		    sb_gpu_no_peers() ? sb_gpu_no_peers() : sb_peer_cublas_open());
 	sb_table_open(&table, "accuracy", columns);
 	for (size_t kind = 0; ready && kind < sizeof kinds / sizeof *kinds; kind++)
 		for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {

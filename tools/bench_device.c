@@ -38,11 +38,11 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 static bool wanted(const struct sb_bench *bench, const struct sb_device *device, int row,
 		   const struct sb_bench_shape *shape)
 {
+	const struct sb_target target = sb_launch_target(device);
+
 	if (sb_bench_asked(bench, SB_OPTION_bench_ladder))
 		return true;
-	return sb_registry_row(row) == sb_registry_choose(shape->m, shape->n, shape->k,
-							  device->arch,
-							  device->cu->tensor_map != NULL);
+	return sb_registry_row(row) == sb_registry_choose(shape->m, shape->n, shape->k, &target);
 }
 
 /* The first rung of the ladder, against which the others are held. */

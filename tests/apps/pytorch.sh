@@ -6,6 +6,6 @@ python=
 for candidate in "${SB_TORCH_PYTHON:-}" python3 /usr/bin/python3; do
     [ -n "$candidate" ] && "$candidate" -c "import torch" 2>/dev/null && python=$candidate && break
 done
-[ -n "$python" ] || skip "no PyTorch here: run it on the machine with a GPU, which has its wheel"
+[ -n "$python" ] || skip "no Python here has PyTorch; SB_TORCH_PYTHON names one that has"
 same_program "PyTorch" "$python" "$programs/torch_products.py"
 finish

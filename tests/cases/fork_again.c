@@ -2,7 +2,7 @@
 /*
  * Ones times ones, n = 2048: in the parent, in a forked child, in the child's child, and in the
  * parent again, under a 30 s alarm each. Argument "late": the parent multiplies only after the
- * fork. Prints each corner; exits 0 if all are 2048.
+ * fork. A number: another n. Prints each corner; exits 0 if all are n.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 
 #include "blas_names.h"
 
-enum { N = 2048 };
+static int n = 2048;
 
 static int multiply(const char *who)
 {
-	size_t elements = (size_t)N * N;
+	size_t elements = (size_t)n * (size_t)n;
 	float *a = malloc(elements * sizeof *a), *b = malloc(elements * sizeof *b);
 	float *c = malloc(elements * sizeof *c);
 	int wrong = 0;
@@ -26,9 +26,9 @@ static int multiply(const char *who)
 		return 1;
 	for (size_t i = 0; i < elements; i++)
 		a[i] = b[i] = 1;
-	cblas_sgemm(COLUMN_MAJOR, NO_TRANS, NO_TRANS, N, N, N, 1, a, N, b, N, 0, c, N);
+	cblas_sgemm(COLUMN_MAJOR, NO_TRANS, NO_TRANS, n, n, n, 1, a, n, b, n, 0, c, n);
 	for (size_t i = 0; i < elements; i++)
-		wrong += c[i] != N;
+		wrong += c[i] != (float)n;
 	printf("%s: %g, %d wrong\n", who, c[elements - 1], wrong);
 	fflush(stdout);
 	free(a);
@@ -47,8 +47,16 @@ static int wait_for(pid_t child)
 
 int main(int argc, char **argv)
 {
-	int late = argc > 1 && strcmp(argv[1], "late") == 0, wrong = late ? 0 : multiply("parent");
-	pid_t child = fork();
+	int late = 0, wrong = 0;
+	pid_t child;
+
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "late") == 0)
+			late = 1;
+		else
+			n = atoi(argv[i]);
+	wrong = late ? 0 : multiply("parent");
+	child = fork();
 
 	if (child == 0) {
 		pid_t grandchild;

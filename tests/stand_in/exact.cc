@@ -32,7 +32,7 @@ struct row {
 #define SB_ROW_NAME(name, args_type, threads, dynamic, arch, gemm, pack)                           \
 	SB_ROW(name, args_type, threads, dynamic, arch, gemm, pack)
 static row rows[] = {
-#define SB_KERNEL(method, BM, BN, BK, threads, TM, TN, stages, dynamic, form, arch, text)          \
+#define SB_KERNEL(method, BM, BN, BK, threads, blocks, TM, TN, stages, dynamic, form, arch, text)  \
 	SB_ROW_NAME(SB_GEMM_NAME(method, BM, BN, BK), sb_gemm_args, threads, dynamic, arch,        \
 		    SB_GEMM_NAME(method, BM, BN, BK), nullptr)
 #define SB_PACK(method, BI, BK, threads, text)                                                     \

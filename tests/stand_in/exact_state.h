@@ -57,7 +57,7 @@ struct sb_exact_copy_barrier {
 	std::vector<sb_exact_copy> copies; /* asked for in this phase, not yet made */
 };
 
-#define SB_EXACT_COPY_BARRIERS 16
+#define SB_EXACT_COPY_BARRIERS 64
 
 struct sb_exact_counter;
 struct sb_exact_counter_delete {

@@ -16,7 +16,7 @@
 	MIN(255, MIN(65536 / (threads), 40 + 2 * ((tm) * (tn) + (tm) + (tn))))
 
 static const struct kernel kernels[] = {
-#define SB_KERNEL(method, BM, BN, BK, threads, TM, TN, stages, dynamic, form, arch, text)          \
+#define SB_KERNEL(method, BM, BN, BK, threads, blocks, TM, TN, stages, dynamic, form, arch, text)  \
 	{"sgemm_" #method "_" #BM "x" #BN "x" #BK,                                                 \
 	 KERNEL_GEMM,                                                                              \
 	 threads,                                                                                  \

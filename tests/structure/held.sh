@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every row of tests/CASES names a test that exists, says what the row says, and is run; what is said
+# to hold on the GPU route is run there.
+. "${srcdir:-.}/tests/behaviour/harness.sh"
+
+grep -v '^#' "$srcdir/tests/CASES" | sed 's/ *| */|/g' >"$scratch/rows"
+[ "$(wc -l <"$scratch/rows")" -ge 50 ] || fail 'the rows are not found any more'
+while IFS='|' read -r report file words routes; do
+    path=$srcdir/tests/$file
+    [ -f "$path" ] || {
+        fail "$report: there is no tests/$file"
+        continue
+    }
+    grep -qF "$words" "$path" || fail "$report: tests/$file does not say '$words'"
+    name=$(basename "$file" .c)
+    grep -q "^	\(tests/$file\|$name\) \\\\\$\|^	\(tests/$file\|$name\)\$" "$srcdir/Makefile.am" ||
+        fail "$report: tests/$file is not run"
+    case $routes in
+    cpu | 'cpu gpu' | gpu) ;;
+    *) fail "$report: '$routes' is no route" ;;
+    esac
+    # Suites that know no driver are taken there by gpu_route.sh.
+    case "$routes $file" in
+    'cpu gpu test_'*)
+        grep -q "for name in .*$name[ ;]" "$srcdir/tests/behaviour/gpu_route.sh" ||
+            fail "$report: tests/$file is not run on the GPU route"
+        ;;
+    esac
+done <"$scratch/rows"
+finish

@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What the device compiler said of each kernel, for each architecture that this build is for: nothing
+# spilled, registers for as many blocks as the row asks for, no more shared memory than there is;
+# and, where there is a disassembler, the share of FMAs in the loops that matter.
+. "${srcdir:-.}/tests/behaviour/harness.sh"
+need awk
+
+cd "$builddir" || exit 1
+cat kernels/*.report >"$scratch/reports" 2>/dev/null
+grep -q 'Compiling entry function' "$scratch/reports" || skip 'the images were not compiled here'
+
+# kernel, threads, blocks, dynamic shared memory, least architecture
+sed -n 's/^SB_KERNEL(\([a-z0-9]*\), \([0-9]*\), \([0-9]*\), \([0-9]*\), /sgemm_\1_\2x\3x\4, /p' \
+    "$srcdir/kernels/kernels.def" | tr -d ' ' |
+    awk -F, '{ print $1, $2, $3, $7, $9 }' >"$scratch/rows"
+[ "$(wc -l <"$scratch/rows")" -eq "$(grep -c '^SB_KERNEL(' "$srcdir/kernels/kernels.def")" ] ||
+    fail 'the rows of kernels.def are not understood any more'
+
+awk '
+    # Threads that a multiprocessor holds, by architecture; see device.cuh.
+    function resident(arch) {
+        return arch == 75 ? 1024 : arch == 80 || arch == 90 || arch == 100 ? 2048 : 1536
+    }
+    function number_before(line, word) {
+        return match(line, "[0-9]+ " word) ? substr(line, RSTART, RLENGTH) + 0 : 0
+    }
+    FILENAME ~ /rows$/ { threads[$1] = $2; blocks[$1] = $3; dynamic[$1] = $4; least[$1] = $5; next }
+    /Compiling entry function/ {
+        split($0, quoted, "\047")
+        kernel = quoted[2]; arch = quoted[4]; sub(/^sm_/, "", arch); sub(/[a-z]$/, "", arch)
+        seen[kernel] = 1
+    }
+    /bytes spill stores/ {
+        spilt = number_before($0, "bytes spill stores")
+        if (spilt)
+            print kernel " for sm_" arch ": " spilt " bytes spilt"
+    }
+    /Used [0-9]+ registers/ && kernel in threads {
+        registers = int((number_before($0, "registers") + 7) / 8) * 8
+        wanted = blocks[kernel]
+        if (wanted * threads[kernel] > resident(arch))
+            wanted = int(resident(arch) / threads[kernel])
+        if (wanted < 1)
+            wanted = 1
+        if (registers * threads[kernel] * wanted > 65536)
+            print kernel " for sm_" arch ": " registers " registers leave no room for " wanted " blocks"
+        fixed = number_before($0, "bytes smem")
+        if (fixed > 49152 || dynamic[kernel] > 232448)
+            print kernel " for sm_" arch ": " fixed + dynamic[kernel] " bytes of shared memory"
+    }
+    END {
+        for (kernel in threads)
+            if (!(kernel in seen))
+                print kernel ": not in any report"
+    }
+' "$scratch/rows" "$scratch/reports" >"$scratch/wrong"
+while read -r line; do
+    fail "$line"
+done <"$scratch/wrong"
+
+# share KERNEL LEAST: per cent of FMAs in the innermost loop that has any number of them.
+share() {
+    cuobjdump -arch sm_90 -sass -fun "sgemm_$1" "kernels/sgemm_${1%%_*}.fatbin" 2>/dev/null | awk -v least="$2" '
+        match($0, /\/\*[0-9a-f]+\*\//) && /;/ {
+            at[++n] = substr($0, RSTART + 2, RLENGTH - 4)
+            index_of[at[n]] = n
+            text = substr($0, RSTART + RLENGTH)
+            sub(/^ *(@!?U?P[0-9T]+ +)?/, "", text)
+            fmas[n] = fmas[n - 1] + (text ~ /^FFMA/)
+            if (text ~ /^BRA/ && match(text, /0x[0-9a-f]+/)) {
+                to = substr(text, RSTART + 2, RLENGTH - 2)
+                while (length(to) < length(at[n]))
+                    to = "0" to
+                begin = index_of[to]
+                if (begin && fmas[n] - fmas[begin - 1] >= 256) {
+                    part = 100 * (fmas[n] - fmas[begin - 1]) / (n - begin + 1)
+                    if (part > best)
+                        best = part
+                }
+            }
+        }
+        END { printf "%.1f\n", best; exit best < least }' >"$scratch/share" ||
+        fail "sgemm_$1: $(cat "$scratch/share") % of the main loop are FMAs, less than $2"
+    echo "sgemm_$1: $(cat "$scratch/share") % of the main loop are FMAs"
+}
+
+if command -v cuobjdump >/dev/null && grep -q "for 'sm_90'" "$scratch/reports"; then
+    share bulk_256x128x32 90
+    share bulk_128x128x32 85
+else
+    echo 'no cuobjdump or no code for sm_90: the share of FMAs is not looked at'
+fi
+finish

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every wait of the data path is needed: taken away, a suite fails. One row a wait: what waits, the
+# file, the sed command that takes the wait away, the suite that notices. Each is taken away in a copy
+# of the source tree, built, and seen to fail there; minutes, so it is run by hand:
+#     IMAGES=BUILD-WITH-IMAGES tests/waits.sh [PATTERN]
+# What is a wait: a dependency of a step in plan.c (await_needs() in carry.c makes a stream wait for
+# it), sb_carry_await_program(), the waits for slots of the ring in transfer.c, the drain at the end.
+# Dependencies within one stream are kept by the stream itself, and no row is here for them.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+
+rows() {
+    cat <<'ROWS'
+no wait at all is taken away|src/carry.c|/^#include "carry.h"/s/$//|-test_plan test_carry test_transfer test_offload test_operands
+a stream waits for a step of another|src/carry.c|/^static enum sb_status await_needs/,/^}/s/device->cu->stream_wait_event(.*/SB_CU_SUCCESS,/;/^static enum sb_status await_needs/,/^}/{/device->events\[earlier->event\], 0),/d}|test_offload
+clear after the GEMM that reads the slot|src/plan.c|/SB_STEP_CLEAR, SB_STREAM_UP/,/operand = operand/{/need(step, l->used/d}|test_plan
+up after the GEMM that reads the slot|src/plan.c|/SB_STEP_UP, SB_STREAM_UP, EVENT_FILLED/,/operand = operand/{/need(step, l->used/d}|test_plan
+raw up after the pack that reads the buffer|src/plan.c|/need(step, l->raw_packed/d|test_plan
+pack after its raw up|src/plan.c|/need(step, last(l) - 1)/d|test_plan
+down after its GEMM|src/plan.c|/need(step, l->gemms\[buffer\])/d|test_plan
+GEMM after its panel of A|src/plan.c|/need(step, a->slots/d|test_plan
+GEMM after its panel of B|src/plan.c|/need(step, b->slots/d|test_plan
+GEMM after the down of its buffer|src/plan.c|/need(step, plan->buffers/d|test_plan
+compute after the program's own streams|src/carry.c|s/status = sb_carry_await_program(c->device, SB_STREAM_COMPUTE)/status = SB_OK/|test_operands
+staged down after the program's own streams|src/staged.c|s/= sb_carry_await_program(s->device, SB_STREAM_DOWN)/= SB_OK/|test_operands
+staged down after streams of another device|src/staged.c|s/status = await_owner(.*;/status = SB_OK;/|test_operands
+an upload after the slot's last|src/transfer.c|/^enum sb_status sb_transfer_up/,/^}/s/if (ring->used\[s\])/if (0)/|test_offload
+a commit after its download|src/transfer.c|/^enum sb_status sb_transfer_down/,/^}/s/status = sb_device_wait(.*;/status = SB_OK;/|test_offload
+the return of a product in place after its end|src/carry.c|s/drained = sb_carry_drain(c->device, c->patience)/drained = SB_OK/|test_operands
+the return of a staged product after its end|src/staged.c|s/return status == SB_OK ? sb_carry_drain(.*;/return status;/|test_operands
+ROWS
+}
+
+mkdir "$scratch/build"
+cp -r "$root" "$scratch/tree"
+cd "$scratch/build" || exit 1
+../tree/configure -q ${IMAGES:+--with-images="$IMAGES"} >configure.log 2>&1 || {
+    tail -n 5 configure.log
+    exit 1
+}
+unneeded=0
+rows | grep -e "${1:-.}" >"$scratch/rows"
+while IFS='|' read -r wait file command suites; do
+    wanted=fails
+    case $suites in -*) wanted=passes suites=${suites#-} ;; esac
+    cp "$scratch/tree/$file" "$scratch/kept"
+    sed -i "$command" "$scratch/tree/$file"
+    # shellcheck disable=SC2086
+    make -s libshimblas.so.0 tests/stand_in/libcuda.so.1 $suites >make.log 2>&1 </dev/null || {
+        echo "does not build: $wait"
+        tail -n 3 make.log
+        unneeded=1
+    }
+    [ $wanted = passes ] || cmp -s "$scratch/tree/$file" "$scratch/kept" && [ $wanted = fails ] && {
+        echo "not found: $wait"
+        unneeded=1
+    }
+    for suite in $suites; do
+        found=passes
+        builddir=. SB_LIBRARY=./libshimblas.so.0 timeout 300 "./$suite" >run.log 2>&1 </dev/null ||
+            found=fails
+        echo "$suite $found: $wait"
+        [ $found = $wanted ] || unneeded=1
+    done
+    cp "$scratch/kept" "$scratch/tree/$file"
+done <"$scratch/rows"
+exit $unneeded
