@@ -9,7 +9,8 @@
 #define ALIGNMENT   256
 #define PANEL_LEAST 512 /* rows; narrower panels leave the device half empty */
 #define RAW_LEAST   32	/* lines: a pack kernel's block */
-#define RAW_SHARE   32	/* of the region that a raw buffer may take */
+#define RAW_SHARE   32	/* of the region that a raw buffer, or one more block of C, may take */
+#define BUFFERS	    4
 
 /* Widths tried when not everything fits, widest first. */
 static const int64_t widths[] = {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 1};
@@ -226,6 +227,13 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 	if (lay_out(plan) > wish->device_bytes)
 		return 0;
 	spare = wish->device_bytes - plan->device_bytes;
+	/* Two blocks are computed at once, and others are on their way home. */
+	while (plan->buffers && plan->buffers < BUFFERS && plan->buffers < blocks &&
+	       plan->buffer_bytes <= wish->device_bytes / RAW_SHARE &&
+	       plan->buffer_bytes <= spare) {
+		plan->buffers++;
+		spare -= plan->buffer_bytes;
+	}
 	if (stay->slot_bytes)
 		stay->slots = (int)least_of(least_of(stay->panels, SB_PLAN_SLOTS),
 					    1 + (int64_t)(spare / stay->slot_bytes));

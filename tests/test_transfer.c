@@ -162,6 +162,12 @@ static void lines_come_back_as_they_went(void)
 		}
 }
 
+/* Wrong bytes, or what a sanitizer says of how they came about; 3 is a run that was not made. */
+static int went_wrong(int status)
+{
+	return status != 0 && status != 3;
+}
+
 static void each_wait_for_a_slot_is_needed(void)
 {
 	struct trip up = trips[2], down = trips[2];
@@ -174,8 +180,8 @@ static void each_wait_for_a_slot_is_needed(void)
 
 		snprintf(text, sizeof text,
 			 "SB_STAND_IN=abort=0,seed=%d SHIMBLAS_PINNED_MEMORY=128K", seed);
-		wrong_up += in_child(text, there_and_back, &up) == 1;
-		wrong_down += in_child(text, there_and_back, &down) == 1;
+		wrong_up += went_wrong(in_child(text, there_and_back, &up));
+		wrong_down += went_wrong(in_child(text, there_and_back, &down));
 	}
 	CU_ASSERT(wrong_up > 0);
 	CU_ASSERT(wrong_down > 0);
