@@ -193,10 +193,9 @@ enum sb_status sb_carry_out(struct sb_carry *c)
 	c->columns = c->rows = 0;
 	if (c->places[SB_OPERAND_A] == SB_PLACE_DEVICE ||
 	    c->places[SB_OPERAND_B] == SB_PLACE_DEVICE || c->plan->buffers == 0) {
-		status = sb_carry_await_program(c->device, SB_STREAM_COMPUTE);
-		/* A panel may be packed on the stream of the ways up, straight from an operand. */
-		if (status == SB_OK)
-			status = sb_carry_await_program(c->device, SB_STREAM_UP);
+		/* The streams whose kernels read an operand where it lies. */
+		for (int i = SB_STREAM_PACK; status == SB_OK && i <= SB_STREAM_COMPUTE_TOO; i++)
+			status = sb_carry_await_program(c->device, (enum sb_stream)i);
 	}
 	if (status == SB_OK)
 		status = carry_through_rings(c);
