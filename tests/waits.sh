@@ -4,8 +4,8 @@
 # file, the sed command that takes the wait away, the suite that notices. Each is taken away in a copy
 # of the source tree, built, and seen to fail there; minutes, so it is run by hand:
 #     IMAGES=BUILD-WITH-IMAGES tests/waits.sh [PATTERN]
-# What is a wait: a dependency of a step in plan.c (await_needs() in carry.c makes a stream wait for
-# it), sb_carry_await_program(), the waits for slots of the ring in transfer.c, the drain at the end.
+# What is a wait: a dependency of a step of the plan (await_needs() in carry_steps.c makes a stream
+# wait for it), sb_carry_await_program(), the waits for slots in ring.c, the drain at the end.
 # Dependencies within one stream are kept by the stream itself, and no row is here for them.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -16,20 +16,25 @@ trap 'exit 1' HUP INT TERM
 rows() {
     cat <<'ROWS'
 no wait at all is taken away|src/carry.c|/^#include "carry.h"/s/$//|-test_plan test_carry test_transfer test_offload test_operands
-a stream waits for a step of another|src/carry.c|/^static enum sb_status await_needs/,/^}/s/device->cu->stream_wait_event(.*/SB_CU_SUCCESS,/;/^static enum sb_status await_needs/,/^}/{/device->events\[earlier->event\], 0),/d}|test_offload
-clear after the GEMM that reads the slot|src/plan.c|/SB_STEP_CLEAR, SB_STREAM_UP/,/operand = operand/{/need(step, l->used/d}|test_plan
-up after the GEMM that reads the slot|src/plan.c|/SB_STEP_UP, SB_STREAM_UP, EVENT_FILLED/,/operand = operand/{/need(step, l->used/d}|test_plan
+a stream waits for a step of another|src/carry_steps.c|/^static enum sb_status await_needs/,/^}/{s/device->cu->stream_wait_event(.*/SB_CU_SUCCESS,/;/device->events\[earlier->event\], 0),/d}|test_offload
+clear after the GEMM that reads the slot|src/plan_lay.c|/^void sb_plan_land/,/SB_STEP_CLEAR/s/need_readers(l,$/(void)(l,/|test_plan
+up after the GEMM that reads the slot|src/plan_lay.c|/SB_STEP_CLEAR, SB_STREAM_UP/,/SB_STEP_UP, SB_STREAM_UP/s/need_readers(l,$/(void)(l,/|test_plan
+pack after the GEMM that reads the slot|src/plan_lay.c|/need_readers(l, step, operand, slot)/d|test_plan
 raw up after the pack that reads the buffer|src/plan.c|/need(step, l->raw_packed/d|test_plan
-pack after its raw up|src/plan.c|/need(step, last(l) - 1)/d|test_plan
-down after its GEMM|src/plan.c|/need(step, l->gemms\[buffer\])/d|test_plan
-GEMM after its panel of A|src/plan.c|/need(step, a->slots/d|test_plan
-GEMM after its panel of B|src/plan.c|/need(step, b->slots/d|test_plan
-GEMM after the down of its buffer|src/plan.c|/need(step, plan->buffers/d|test_plan
-compute after the program's own streams|src/carry.c|s/status = sb_carry_await_program(c->device, SB_STREAM_COMPUTE)/status = SB_OK/|test_operands
+pack after its raw up|src/plan.c|/need(step, sb_plan_last(l) - 1)/d|test_plan
+pack after its raw up, operands whole on the device|src/plan_whole.c|/need(step, up)/d|test_plan
+down after its GEMM|src/plan_lay.c|/need(step, sb_plan_last(l) - 1)/d|test_plan
+GEMM after its panel of A|src/plan_lay.c|/need(step, a->newest)/d|test_plan
+GEMM after its panel of B|src/plan_lay.c|/need(step, b->newest)/d|test_plan
+GEMM after the down of its buffer|src/plan_lay.c|/need(step, l->downed/d|test_plan
+products after the program's own streams|src/carry.c|s/status = sb_carry_await_program(c->device, (enum sb_stream)i)/status = SB_OK/|test_operands
+packing after the program's own streams|src/carry.c|s/int i = SB_STREAM_PACK; status/int i = SB_STREAM_COMPUTE; status/|test_operands
 staged down after the program's own streams|src/staged.c|s/= sb_carry_await_program(s->device, SB_STREAM_DOWN)/= SB_OK/|test_operands
 staged down after streams of another device|src/staged.c|s/status = await_owner(.*;/status = SB_OK;/|test_operands
-an upload after the slot's last|src/transfer.c|/^enum sb_status sb_transfer_up/,/^}/s/if (ring->used\[s\])/if (0)/|test_offload
-a commit after its download|src/transfer.c|/^enum sb_status sb_transfer_down/,/^}/s/status = sb_device_wait(.*;/status = SB_OK;/|test_offload
+a copy up after its slot is full|src/ring.c|/^static enum sb_status turn_up/,/^}/s/if (!sb_copy_threads_done(&slot->job))/if (0)/|test_offload
+a slot refilled after its copy up|src/ring.c|/^static enum sb_status turn_up/,/^}/s/status = sb_device_poll(.*;/status = SB_OK;/|test_offload
+a commit after its copy down|src/ring.c|/^static enum sb_status turn_down/,/^}/s/status = sb_device_poll(.*;/status = SB_OK;/|test_offload
+a slot fetched into after its commit|src/ring.c|/^static enum sb_status turn_down/,/^}/s/if (!slot->forgotten \&\& !sb_copy_threads_done(&slot->job))/if (0)/|test_offload
 the return of a product in place after its end|src/carry.c|s/drained = sb_carry_drain(c->device, c->patience)/drained = SB_OK/|test_operands
 the return of a staged product after its end|src/staged.c|s/return status == SB_OK ? sb_carry_drain(.*;/return status;/|test_operands
 ROWS
