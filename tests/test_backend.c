@@ -4,7 +4,6 @@
  * program is linked with no BLAS: what there is to find, a case loads.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "backend.h"
 #include "fake_blas.h"
+#include "finder.h"
 #include "object.h"
 #include "suite.h"
 
@@ -20,42 +20,6 @@ static struct sb_name sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL};
 static struct sb_name cblas = {"cblas_sgemm", SB_CBLAS, 32, 0, "cblas_sgemm", NULL};
 static struct sb_name scipy = {"scipy_sgemm_", SB_F77, 32, 7, "sgemm_", NULL};
 static struct sb_name wide = {"sgemm_64_", SB_F77, 64, 3, "sgemm_", NULL};
-
-static void *load(const char *file, int flags)
-{
-	void *handle = dlopen(suite_built(file), RTLD_NOW | flags);
-
-	if (!handle)
-		printf("    %s\n", dlerror());
-	SUITE_EXPECT(handle != NULL);
-	return handle;
-}
-
-/* An address inside the main program, which knows no BLAS. */
-static const void *here(void)
-{
-	return (const void *)here;
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-	size_t length = strlen(text), tail = strlen(end);
-
-	return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-static bool found(struct sb_name *name, const void *caller, enum sb_source source, const char *file)
-{
-	const struct sb_backend *backend;
-
-	errno = 4321;
-	backend = sb_backend_find(name, caller);
-	if (errno == 4321 && !dlerror() && backend->source == source &&
-	    (*file ? ends_in(backend->path, file) : !*backend->path))
-		return sb_backend_find(name, caller) == backend || source == SB_SOURCE_BUILT_IN;
-	printf("    %s: %s, %s\n", name->spelling, sb_source_word(backend->source), backend->path);
-	return false;
-}
 
 static void setting(void)
 {

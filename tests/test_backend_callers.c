@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whom the finder must tell apart: ourselves, our copies, and callers of one name. */
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "backend.h"
 #include "fake_blas.h"
+#include "finder.h"
 #include "object.h"
 #include "suite.h"
 
@@ -17,42 +17,6 @@ static struct sb_name sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL};
 static struct sb_name wide = {"sgemm_64_", SB_F77, 64, 3, "sgemm_", NULL};
 
 typedef float number_function(void);
-
-static void *load(const char *file, int flags)
-{
-	void *handle = dlopen(suite_built(file), RTLD_NOW | flags);
-
-	if (!handle)
-		printf("    %s\n", dlerror());
-	SUITE_EXPECT(handle != NULL);
-	return handle;
-}
-
-/* An address inside the main program, which knows no BLAS. */
-static const void *here(void)
-{
-	return (const void *)here;
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-	size_t length = strlen(text), tail = strlen(end);
-
-	return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-static bool found(struct sb_name *name, const void *caller, enum sb_source source, const char *file)
-{
-	const struct sb_backend *backend;
-
-	errno = 4321;
-	backend = sb_backend_find(name, caller);
-	if (errno == 4321 && !dlerror() && backend->source == source &&
-	    (*file ? ends_in(backend->path, file) : !*backend->path))
-		return sb_backend_find(name, caller) == backend || source == SB_SOURCE_BUILT_IN;
-	printf("    %s: %s, %s\n", name->spelling, sb_source_word(backend->source), backend->path);
-	return false;
-}
 
 static const char *copied;
 
