@@ -29,7 +29,7 @@ static enum sb_status advance(struct sb_carry *c, enum sb_stream stream, bool *m
 		bool all = true;
 
 		if (stream == SB_STREAM_UP && state->feeding) {
-			all = sb_ring_feed(&state->upload);
+			all = sb_ring_feed(c->device, &state->upload);
 			state->feeding = !all;
 		} else if (stream == SB_STREAM_DOWN && state->fetching) {
 			status = sb_ring_fetch(
@@ -80,7 +80,7 @@ static bool over(const struct sb_carry *c)
 	for (int i = 0; i < SB_STREAMS; i++)
 		if (c->state->next[i] < c->plan->count)
 			return false;
-	return !c->state->feeding && !c->state->fetching && !sb_ring_busy();
+	return !c->state->feeding && !c->state->fetching && !sb_ring_busy(c->device);
 }
 
 static void print(const struct sb_plan *plan)
@@ -112,7 +112,7 @@ static enum sb_status walk(struct sb_carry *c)
 		if (status == SB_OK)
 			status = sb_ring_idle(c->device, &idle, moved, c->patience);
 	}
-	sb_ring_settle();
+	sb_ring_settle(c->device);
 	return status;
 }
 
@@ -139,13 +139,17 @@ enum sb_status sb_carry_drain(struct sb_device *device, double patience)
 {
 	enum sb_status status = SB_OK;
 
+	/* A device alone has fewer streams. */
 	for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
-		status = sb_device_check(device,
-					 device->cu->event_record(device->events[DRAIN_EVENT(i)],
-								  device->streams[i]),
-					 "recording an event");
+		if (device->streams[i])
+			status = sb_device_check(
+				device,
+				device->cu->event_record(device->events[DRAIN_EVENT(i)],
+							 device->streams[i]),
+				"recording an event");
 	for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
-		status = sb_device_wait(device, device->events[DRAIN_EVENT(i)], patience);
+		if (device->streams[i])
+			status = sb_device_wait(device, device->events[DRAIN_EVENT(i)], patience);
 	/* Work whose end cannot be waited for may never end: its memory is not to be used again. */
 	if (status != SB_OK && status != SB_LOST)
 		status = sb_device_lose(device, "its work cannot be waited for");
@@ -161,7 +165,7 @@ static void expect(const struct sb_carry *c)
 	for (int i = 0; i < SB_OPERANDS; i++)
 		if (c->places[i] == SB_PLACE_PAGEABLE)
 			up += (size_t)extents[i] * (size_t)c->call->k * sizeof(float);
-	sb_ring_expect(up, (size_t)c->call->m * (size_t)c->call->n * sizeof(float));
+	sb_ring_expect(c->device, up, (size_t)c->call->m * (size_t)c->call->n * sizeof(float));
 }
 
 static enum sb_status carry_through_rings(struct sb_carry *c)
