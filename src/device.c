@@ -142,17 +142,25 @@ void sb_device_leave(struct sb_device *device, const struct sb_visit *visit)
 	errno = visit->error_number;
 }
 
+/* Where a thread does not know which device is current it must not touch any. */
+static enum sb_status step(struct sb_device *device, sb_cu_result result, const char *what)
+{
+	enum sb_status status = sb_device_check(device, result, what);
+
+	return status == SB_OK || status == SB_LOST ? status : sb_device_lose(device, what);
+}
+
 enum sb_status sb_device_step_over(struct sb_device *device)
 {
-	return sb_device_check(device, device->cu->context_push(device->context),
-			       "making its context current");
+	return step(device, device->cu->context_push(device->context),
+		    "its context cannot be made current");
 }
 
 enum sb_status sb_device_step_back(struct sb_device *device)
 {
 	sb_cu_context popped;
 
-	return sb_device_check(device, device->cu->context_pop(&popped), "putting a context back");
+	return step(device, device->cu->context_pop(&popped), "another context cannot be put back");
 }
 
 enum sb_status sb_device_check(struct sb_device *device, sb_cu_result result, const char *what)

@@ -111,7 +111,7 @@ void sb_device_leave(struct sb_device *device, const struct sb_visit *visit);
 
 /*
  * To another device of the team and back, between enter and leave: what is done on a device is done
- * while its context is the current one.
+ * while its context is the current one. SB_OK or SB_LOST.
  */
 enum sb_status sb_device_step_over(struct sb_device *device);
 enum sb_status sb_device_step_back(struct sb_device *device);
