@@ -95,6 +95,10 @@ bool sb_device_turn(enum sb_health from, enum sb_health to, enum sb_reason why);
 struct sb_team *sb_device_team(void);
 struct sb_device *sb_device(void);
 
+/* "0,1": the ordinals of devices, given by their bits in the team; "-" for none. */
+#define SB_DEVICE_NAMES 64
+void sb_device_names(unsigned devices, char text[SB_DEVICE_NAMES]);
+
 /* One caller at a time has the team: waits at most `seconds`; false if it is still taken then. */
 bool sb_device_take(struct sb_device *device, double seconds);
 void sb_device_give(struct sb_device *device);

@@ -2,6 +2,7 @@
 /* How the devices of a team come to be: which they are, their streams and events, their links. */
 #include "device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,17 @@ static struct sb_team team;
 struct sb_team *sb_device_made(void)
 {
 	return &team;
+}
+
+void sb_device_names(unsigned devices, char text[SB_DEVICE_NAMES])
+{
+	size_t length = 0;
+
+	strcpy(text, "-");
+	for (int i = 0; i < SB_DEVICES; i++)
+		if (devices >> i & 1 && length < SB_DEVICE_NAMES)
+			length += (size_t)snprintf(text + length, SB_DEVICE_NAMES - length,
+						   length ? ",%d" : "%d", team.devices[i].ordinal);
 }
 
 static bool listed(const int *ordinals, int count, long ordinal)
