@@ -191,18 +191,31 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 	return picked;
 }
 
-const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel)
+static bool reads_panels_of(const struct sb_kernel *other, const struct sb_kernel *kernel)
 {
-	for (size_t i = 0; i < COUNT(kernels) && !*sb_settings()->kernel; i++) {
-		const struct sb_kernel *other = &kernels[i];
+	return strcmp(other->source, kernel->source) == 0 && other->form == kernel->form &&
+	       kernel->bm % other->bm == 0 && kernel->bn % other->bn == 0 &&
+	       kernel->bk % other->bk == 0;
+}
 
-		if (strcmp(other->source, kernel->source) == 0 && other->form == kernel->form &&
-		    other->arch <= kernel->arch && kernel->bm % other->bm == 0 &&
-		    kernel->bn % other->bn == 0 && kernel->bk % other->bk == 0 &&
-		    other->bm * other->bn < kernel->bm * kernel->bn)
-			return other;
+const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,
+					  int64_t k, const struct sb_target *target)
+{
+	const struct sb_kernel *best = kernel;
+	double least = sb_registry_seconds(kernel, m, n, k, target);
+
+	for (size_t i = 0; i < COUNT(kernels) && !*sb_settings()->kernel; i++) {
+		double seconds;
+
+		if (!reads_panels_of(&kernels[i], kernel))
+			continue;
+		seconds = sb_registry_seconds(&kernels[i], m, n, k, target);
+		if (seconds < least) {
+			least = seconds;
+			best = &kernels[i];
+		}
 	}
-	return NULL;
+	return best;
 }
 
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous)
