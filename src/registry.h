@@ -67,7 +67,7 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 
 /*
  * The kernel for an m x n x k block of a product whose panels were made for `kernel`: of its
- * method, with tiles that divide its own, the one predicted to be fastest; itself where
+ * method, with tiles that divide its own, the one that costs the device least; itself where
  * SHIMBLAS_KERNEL names it.
  */
 const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,
