@@ -17,7 +17,6 @@ struct sb_carry {
 	struct sb_device *device;
 	const struct sb_call *call; /* of its block of C */
 	const struct sb_kernel *kernel;
-	const struct sb_kernel *narrow; /* for blocks of few tiles, or NULL */
 	const struct sb_plan *plan;
 	sb_cu_deviceptr base; /* of the region that the plan's offsets speak of */
 	enum sb_place places[SB_OPERANDS];

@@ -139,12 +139,7 @@ static enum sb_status prepare_kernel(struct sb_shares *s, int share)
 	return sb_launch_prepare(sb_shares_device(s, share), s->kernel);
 }
 
-static enum sb_status prepare_narrow(struct sb_shares *s, int share)
-{
-	return sb_launch_prepare(sb_shares_device(s, share), sb_registry_narrow(s->kernel));
-}
-
-static void make_carries(struct sb_shares *s, const struct sb_kernel *narrow)
+static void make_carries(struct sb_shares *s)
 {
 	for (s->count = 0; s->count < s->split.count; s->count++) {
 		const struct sb_share *share = &s->split.shares[s->count];
@@ -155,7 +150,6 @@ static void make_carries(struct sb_shares *s, const struct sb_kernel *narrow)
 			.device = sb_shares_device(s, s->count),
 			.call = &s->calls[s->count],
 			.kernel = s->kernel,
-			.narrow = narrow,
 			.plan = &share->plan,
 			.base = carry->base,
 			.places = {s->places[0], s->places[1]},
@@ -175,7 +169,6 @@ static void make_carries(struct sb_shares *s, const struct sb_kernel *narrow)
 
 enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel)
 {
-	const struct sb_kernel *narrow = sb_registry_narrow(kernel);
 	enum sb_status status;
 	int devices;
 
@@ -191,9 +184,7 @@ enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel
 	if (status == SB_OK)
 		status = plan_and_take(s);
 	if (status == SB_OK) {
-		if (narrow && with_each(s, devices, prepare_narrow) != SB_OK)
-			narrow = NULL;
-		make_carries(s, narrow);
+		make_carries(s);
 		status = sb_carry_out(s->carries, s->count);
 	}
 	if (status != SB_LOST && with_each(s, devices, give) == SB_LOST)
