@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "arena.h"
+#include "bound.h"
 #include "carry.h"
+#include "element.h"
 #include "launch.h"
 #include "plan.h"
+#include "profile.h"
 #include "registry.h"
 #include "settings.h"
 #include "staged.h"
+#include "timeline.h"
 #include "trace.h"
 #include "transfer.h"
 
@@ -94,12 +101,15 @@ static enum sb_status plan_and_take(struct work *w, struct sb_device *device,
 static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 				 const struct sb_kernel *kernel)
 {
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_PREPARE);
 	enum sb_status status = sb_launch_prepare(device, kernel);
+	bool declined = status == SB_DECLINE;
 
-	if (status == SB_DECLINE)
-		return SB_NO_IMAGE;
 	if (status == SB_OK)
 		status = plan_and_take(w, device, kernel);
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_PREPARE, 0, begin, 0);
+	if (declined)
+		return SB_NO_IMAGE;
 	if (status != SB_OK)
 		return status;
 	w->carry.kernel = kernel;
@@ -181,8 +191,10 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 	const struct sb_call *call = w->call;
 	const struct sb_target target = sb_launch_target(device);
 	const struct sb_kernel *kernel = sb_registry_choose(call->m, call->n, call->k, &target);
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_PREPARE);
 	enum sb_status status = sb_ring_prepare(device);
 
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_PREPARE, 0, begin, 0);
 	if (status != SB_OK)
 		return status;
 	w->carry.places[0] = w->places[0];
@@ -200,14 +212,19 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 static enum sb_status visit_device(struct work *w, struct sb_device *device)
 {
 	struct sb_visit visit;
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_TAKE);
+	bool taken = sb_device_take(device, w->carry.patience);
 	enum sb_status status;
 
-	if (!sb_device_take(device, w->carry.patience))
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_TAKE, 0, begin, 0);
+	if (!taken)
 		return SB_BUSY;
 	/* Whoever had it may have lost it. */
 	status = sb_device() ? sb_device_enter(device, &visit) : SB_LOST;
 	if (status == SB_OK) {
+		sb_timeline_enter(device, w->carry.patience);
 		status = work_on_device(w, device);
+		sb_timeline_leave(device);
 		sb_device_leave(device, &visit);
 	}
 	sb_device_give(device);
@@ -241,6 +258,39 @@ static enum sb_status answer(struct work *w, struct sb_device *device, struct sb
 	return status;
 }
 
+static void open_timeline(const struct sb_call *call)
+{
+	char name[64];
+
+	if (!sb_timeline_wanted())
+		return;
+	snprintf(name, sizeof name, "%s %c%c %" PRId64 "x%" PRId64 "x%" PRId64,
+		 sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
+		 call->trans_b ? 't' : 'n', call->m, call->n, call->k);
+	sb_timeline_open(name);
+}
+
+/* The bound is the profile's: what wire and kernel were measured to do once. */
+static void close_timeline(const struct work *w)
+{
+	const struct sb_profile *profile = sb_profile();
+	const struct sb_wire wire = {profile->pinned_up, profile->pinned_down, profile->pinned_up};
+	const struct sb_call *call = w->call;
+
+	if (!sb_timeline_here)
+		return;
+	if (w->carry.kernel && w->plan.count) {
+		struct sb_target target = sb_launch_target(w->carry.device);
+		double arithmetic =
+			sb_registry_seconds(w->carry.kernel, call->m, call->n, call->k, &target);
+
+		if (!__builtin_isinf(arithmetic))
+			sb_timeline_here->bound =
+				sb_bound(&w->plan, call->k, &wire, arithmetic).seconds;
+	}
+	sb_timeline_close();
+}
+
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
 			  sb_finish *finish, void *context)
 {
@@ -257,7 +307,9 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 			.plan = &w.plan,
 			.patience = sb_device_patience(decision->gpu_seconds),
 		};
+		open_timeline(call);
 		status = answer(&w, device, decision);
+		close_timeline(&w);
 		sb_plan_free(&w.plan);
 	} else {
 		status = sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;
