@@ -67,6 +67,7 @@ struct sb_timeline {
 	pid_t caller;
 	int step; /* that is being queued, or 0 */
 	struct sb_timeline_clock clocks[SB_TIMELINE_DEVICES];
+	double doubt; /* times of devices may be so far off those of the host */
 	double bound; /* the least it could have taken; filled in by who knows, else 0 */
 	pthread_mutex_t lock;
 	struct sb_timeline_span *spans; /* step number n is spans[n - 1] */

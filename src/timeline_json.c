@@ -143,17 +143,17 @@ static void name_track(FILE *out, const struct sb_timeline_span *span)
 static void write_span(FILE *out, const struct sb_timeline *timeline,
 		       const struct sb_timeline_span *span)
 {
-	const char *name = span->name;
-	char part[100];
+	const char *step = span->step ? timeline->spans[span->step - 1].name : "";
+	bool copy = span->kind == SB_TIMELINE_COPY;
+	char name[160];
 
-	if (isnan(span->begin) || isnan(span->end))
+	/* Steps of copies overlap on their stream, and a track cannot show that; copies do not. */
+	if (isnan(span->begin) || isnan(span->end) ||
+	    (span->kind == SB_TIMELINE_STEP && span->bytes))
 		return;
-	if (!*name) {
-		snprintf(part, sizeof part, "%s%s%s", sb_timeline_words[span->kind],
-			 span->step ? " " : "",
-			 span->step ? timeline->spans[span->step - 1].name : "");
-		name = part;
-	}
+	snprintf(name, sizeof name, "%s%s%s",
+		 *span->name || (copy && *step) ? span->name : sb_timeline_words[span->kind],
+		 *step && !copy ? " " : "", step);
 	name_track(out, span);
 	write_event(out, sb_timeline_words[span->kind], name, process_of(span), track_of(span),
 		    span->begin, span->end);
