@@ -92,19 +92,29 @@ done
 # Only the bracket is missing where the process dies; what is no file of ours is left alone.
 cat >"$scratch/dies.c" <<'EOS'
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 extern void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int,
 			float, float *, int);
-int main(void)
+int main(int argc, char **argv)
 {
 	float a[6] = {1}, b[6] = {1}, c[4];
+	(void)argv;
 	cblas_sgemm(101, 111, 111, 2, 2, 3, 1, a, 3, b, 2, 0, c, 2);
-	_exit(0);
+	if (argc == 1)
+		_exit(0);
+	if (fork() == 0)
+		exit(0);
+	wait(NULL);
+	cblas_sgemm(101, 111, 111, 2, 2, 3, 1, a, 3, b, 2, 0, c, 2);
+	return 0;
 }
 EOS
 if "$CC" -o "$scratch/dies" "$scratch/dies.c" -lopenblas 2>"$scratch/cc.err"; then
     run_as dies with_shim SHIMBLAS_TRACE="$scratch/dies.json" "$scratch/dies"
     reads 'a process that died' "$scratch/dies.json" cut 1
+    run_as dies with_shim SHIMBLAS_TRACE="$scratch/parent.json" "$scratch/dies" fork
+    reads 'a child that ended' "$scratch/parent.json" whole 2
 fi
 ln -s "$scratch/elsewhere" "$scratch/link.json"
 run_as link with_shim SHIMBLAS_TRACE="$scratch/link.json" "$cases/plain"
