@@ -69,6 +69,15 @@ run_as plain env SHIMBLAS_PANELS=3 SHIMBLAS_PINNED_MEMORY=128K SHIMBLAS_THREADS=
     SB_STAND_IN=seed=3 "$command" run --trace "$scratch/fork.json" "$cases/fork_again" 600
 reads 'pieces' "$scratch/fork.json" whole 2
 
+# A picture of it, where there is something to draw with.
+if command -v gnuplot >/dev/null; then
+    sh "$srcdir/doc/draw_timeline.sh" "$scratch/fork.json" "$scratch/picture.svg" 1 &&
+        grep -q '>calling thread<' "$scratch/picture.svg" &&
+        grep -q '>sgemm nn 600x600x600: ' "$scratch/picture.svg" || fail 'no picture'
+    sh "$srcdir/doc/draw_timeline.sh" "$scratch/fork.json" "$scratch/no.svg" 9 2>/dev/null &&
+        fail 'a picture of a call that is not there'
+fi
+
 # Several calling threads in one file.
 run_as threads with_shim SHIMBLAS_TRACE="$scratch/threads.json" "$cases/many_threads"
 reads 'many threads' "$scratch/threads.json" whole
@@ -103,8 +112,10 @@ int main(int argc, char **argv)
 	cblas_sgemm(101, 111, 111, 2, 2, 3, 1, a, 3, b, 2, 0, c, 2);
 	if (argc == 1)
 		_exit(0);
-	if (fork() == 0)
+	if (fork() == 0) {
+		cblas_sgemm(101, 111, 111, 2, 2, 3, 1, a, 3, b, 2, 0, c, 2);
 		exit(0);
+	}
 	wait(NULL);
 	cblas_sgemm(101, 111, 111, 2, 2, 3, 1, a, 3, b, 2, 0, c, 2);
 	return 0;
