@@ -250,7 +250,9 @@ static bool offload_right(void)
 static void count_driver_calls(const void *argument)
 {
 	bool wanted = argument != NULL;
-	long made, recorded[2];
+	/* The clocks are looked at until they are close, which is luck. */
+	const long looks = wanted ? 4 : 0;
+	long made, recorded[3];
 
 	start();
 	CHECK(driver_calls("event_elapsed") == 0);
@@ -265,8 +267,9 @@ static void count_driver_calls(const void *argument)
 	CHECK(offload_right());
 	recorded[1] = driver_calls("event_record");
 	CHECK(offload_right());
-	CHECK(driver_calls("event_create") == made);
-	CHECK(driver_calls("event_record") - recorded[1] == recorded[1] - recorded[0]);
+	CHECK(driver_calls("event_create") <= made + looks);
+	recorded[2] = driver_calls("event_record");
+	CHECK(labs(recorded[2] - 2 * recorded[1] + recorded[0]) <= looks);
 }
 
 static void without_a_wish_nothing_is_made(void)
