@@ -59,14 +59,26 @@ reads() {
     }
 }
 
-# One process, several calls; a comma for a decimal point does not get into it.
-run_as plain "$command" run --trace "$scratch/plain.json" "$cases/plain" 3
+# traced FILE COMMAND...: by the command; where a sanitizer wants to be first, by hand as it does it.
+traced() {
+    traced_file=$1
+    shift
+    if [ -n "$sanitizer" ]; then
+        rm -f "$traced_file"
+        with_shim SHIMBLAS_TRACE="$traced_file" "$@"
+    else
+        "$command" run --trace "$traced_file" "$@"
+    fi
+}
+
+# One process, several calls.
+run_as plain traced "$scratch/plain.json" "$cases/plain" 3
 [ ! -s "$scratch/plain.err" ] || fail "run --trace says: $(head -n 1 "$scratch/plain.err")"
 reads 'three calls' "$scratch/plain.json" whole 3
-run_as plain "$command" run --trace "$scratch/plain.json" "$cases/plain" 2
+run_as plain traced "$scratch/plain.json" "$cases/plain" 2
 reads 'in place of the last' "$scratch/plain.json" whole 2
-run_as plain env SHIMBLAS_PANELS=3 SHIMBLAS_PINNED_MEMORY=128K SHIMBLAS_THREADS=2 \
-    SB_STAND_IN=seed=3 "$command" run --trace "$scratch/fork.json" "$cases/fork_again" 600
+run_as plain traced "$scratch/fork.json" env SHIMBLAS_PANELS=3 SHIMBLAS_PINNED_MEMORY=128K \
+    SHIMBLAS_THREADS=2 SB_STAND_IN=seed=3 "$cases/fork_again" 600
 reads 'pieces' "$scratch/fork.json" whole 2
 
 # A picture of it, where there is something to draw with.
