@@ -273,22 +273,23 @@ static void open_timeline(const struct sb_call *call)
 /* The bound is the profile's: what wire and kernel were measured to do once. */
 static void close_timeline(const struct work *w)
 {
-	const struct sb_profile *profile = sb_profile();
-	const struct sb_wire wire = {profile->pinned_up, profile->pinned_down, profile->pinned_up};
-	const struct sb_call *call = w->call;
+	const struct sb_profile *profile;
+	struct sb_target target;
+	struct sb_wire wire;
+	double arithmetic;
 
 	if (!sb_timeline_here)
 		return;
-	if (w->carry.kernel && w->plan.count) {
-		struct sb_target target = sb_launch_target(w->carry.device);
-		double arithmetic =
-			sb_registry_seconds(w->carry.kernel, call->m, call->n, call->k, &target);
-
-		if (!__builtin_isinf(arithmetic))
-			sb_timeline_here->bound =
-				sb_bound(&w->plan, call->k, &wire, arithmetic).seconds;
-	}
 	sb_timeline_close();
+	if (!w->carry.kernel || !w->plan.count)
+		return;
+	profile = sb_profile();
+	wire = (struct sb_wire){profile->pinned_up, profile->pinned_down, profile->pinned_up};
+	target = sb_launch_target(w->carry.device);
+	arithmetic =
+		sb_registry_seconds(w->carry.kernel, w->call->m, w->call->n, w->call->k, &target);
+	if (!__builtin_isinf(arithmetic))
+		sb_timeline_here->bound = sb_bound(&w->plan, w->call->k, &wire, arithmetic).seconds;
 }
 
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,

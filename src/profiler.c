@@ -3,6 +3,7 @@
 
 #ifdef HAVE_NVTX3_NVTOOLSEXT_H
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -16,6 +17,8 @@ static nvtxDomainHandle_t domain;
 static void create_domain(void)
 {
 	domain = nvtxDomainCreateA("ShimBLAS");
+	/* A library that could not be loaded is no matter of the program's. */
+	(void)dlerror();
 }
 
 bool sb_profiler_listens(void)

@@ -139,10 +139,16 @@ static void fill(void *context, size_t index);
 static void work(void *context, size_t index)
 {
 	struct slot *slot = context;
-	struct sb_chunk piece = sb_lines_piece(&slot->chunk, index);
 	enum sb_timeline_kind kind = slot->work == fill ? SB_TIMELINE_FILL : SB_TIMELINE_COMMIT;
-	double begin = sb_timeline_begin(slot->timeline, kind);
+	struct sb_chunk piece;
+	double begin;
 
+	if (!slot->timeline) {
+		slot->work(slot, index);
+		return;
+	}
+	piece = sb_lines_piece(&slot->chunk, index);
+	begin = sb_timeline_begin(slot->timeline, kind);
 	slot->work(slot, index);
 	sb_timeline_end(slot->timeline, kind, slot->step, begin, piece.width * piece.height);
 }

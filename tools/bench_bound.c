@@ -9,59 +9,90 @@
 enum { BYTES = 256 << 20 };
 static const double patience = 30;
 
-/* What the wire is measured with. */
+/* What the wire is measured with: one end of it each way. */
+enum { DOWN, UP, WAYS };
 struct ends {
-	void *host[2];
-	sb_cu_deviceptr device[2];
+	void *host[WAYS];
+	sb_cu_deviceptr device[WAYS];
+	sb_cu_event start[WAYS], stop[WAYS];
 };
 
 static bool take(struct sb_device *device, struct ends *ends)
 {
-	for (int i = 0; i < 2; i++)
-		if (device->cu->host_alloc(&ends->host[i], BYTES, 0) != SB_CU_SUCCESS ||
-		    device->cu->memory_alloc(&ends->device[i], BYTES) != SB_CU_SUCCESS)
+	const struct sb_driver *cu = device->cu;
+
+	for (int i = 0; i < WAYS; i++)
+		if (cu->host_alloc(&ends->host[i], BYTES, 0) != SB_CU_SUCCESS ||
+		    cu->memory_alloc(&ends->device[i], BYTES) != SB_CU_SUCCESS ||
+		    cu->event_create(&ends->start[i], SB_CU_EVENT_DEFAULT) != SB_CU_SUCCESS ||
+		    cu->event_create(&ends->stop[i], SB_CU_EVENT_DEFAULT) != SB_CU_SUCCESS)
 			return false;
 	return true;
 }
 
 static void give(struct sb_device *device, struct ends *ends)
 {
-	for (int i = 0; i < 2; i++) {
+	const struct sb_driver *cu = device->cu;
+
+	for (int i = 0; i < WAYS; i++) {
+		if (ends->stop[i])
+			(void)cu->event_destroy(ends->stop[i]);
+		if (ends->start[i])
+			(void)cu->event_destroy(ends->start[i]);
 		if (ends->device[i])
-			(void)device->cu->memory_free(ends->device[i]);
+			(void)cu->memory_free(ends->device[i]);
 		if (ends->host[i])
-			(void)device->cu->host_free(ends->host[i]);
+			(void)cu->host_free(ends->host[i]);
 	}
 }
 
-static bool queue_copy(struct sb_device *device, const struct ends *ends, bool up)
+static bool queue_copy(struct sb_device *device, const struct ends *ends, int way)
 {
-	sb_cu_stream stream = device->streams[up ? SB_STREAM_UP : SB_STREAM_DOWN];
-	sb_cu_result result =
-		up ? device->cu->copy_up(ends->device[0], ends->host[0], BYTES, stream)
-		   : device->cu->copy_down(ends->host[1], ends->device[1], BYTES, stream);
+	const struct sb_driver *cu = device->cu;
+	sb_cu_stream stream = device->streams[way == UP ? SB_STREAM_UP : SB_STREAM_DOWN];
+	void *host = ends->host[way];
 
-	return result == SB_CU_SUCCESS &&
-	       device->cu->event_record(device->events[up], stream) == SB_CU_SUCCESS;
+	return cu->event_record(ends->start[way], stream) == SB_CU_SUCCESS &&
+	       (way == UP
+			? cu->copy_up(ends->device[way], host, BYTES, stream)
+			: cu->copy_down(host, ends->device[way], BYTES, stream)) == SB_CU_SUCCESS &&
+	       cu->event_record(ends->stop[way], stream) == SB_CU_SUCCESS;
+}
+
+/* The longer of the ways that are asked for, by the device's clock; negative if one failed. */
+static double once(struct sb_device *device, const struct ends *ends, const bool ways[WAYS])
+{
+	float longest = 0, milliseconds;
+
+	for (int way = 0; way < WAYS; way++)
+		if (ways[way] && !queue_copy(device, ends, way))
+			return -1;
+	for (int way = 0; way < WAYS; way++) {
+		if (!ways[way])
+			continue;
+		if (sb_device_wait(device, ends->stop[way], patience) != SB_OK ||
+		    device->cu->event_elapsed(&milliseconds, ends->start[way], ends->stop[way]) !=
+			    SB_CU_SUCCESS)
+			return -1;
+		longest = milliseconds > longest ? milliseconds : longest;
+	}
+	return 1e-3 * (double)longest;
 }
 
 /* Bytes a second each way, of copies up, down or both at once; 0 if they failed. */
 static double rate(struct sb_bench *bench, struct sb_device *device, const struct ends *ends,
 		   bool up, bool down)
 {
+	const bool ways[WAYS] = {[DOWN] = down, [UP] = up};
 	double seconds[SB_BENCH_MOST_REPEATS];
 
 	for (int i = -1; i < bench->pace.repeat; i++) {
-		double start = sb_bench_now();
-		bool done = (!up || queue_copy(device, ends, true)) &&
-			    (!down || queue_copy(device, ends, false)) &&
-			    (!up || sb_device_wait(device, device->events[1], patience) == SB_OK) &&
-			    (!down || sb_device_wait(device, device->events[0], patience) == SB_OK);
+		double time = once(device, ends, ways);
 
-		if (!done)
+		if (time <= 0)
 			return 0;
 		if (i >= 0)
-			seconds[i] = sb_bench_now() - start;
+			seconds[i] = time;
 	}
 	return BYTES / sb_bench_middle(seconds, bench->pace.repeat);
 }
