@@ -123,7 +123,9 @@ static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 	 */
 	w->carry.direct = false;
 	w->carry.fresh = w->places[2] == SB_PLACE_PAGEABLE && w->call->beta == 0;
+	sb_timeline_enter(device, w->carry.patience);
 	status = sb_carry_out(&w->carry);
+	sb_timeline_leave(device);
 	if (status != SB_LOST)
 		sb_arena_give(device);
 	return status;
@@ -222,9 +224,7 @@ static enum sb_status visit_device(struct work *w, struct sb_device *device)
 	/* Whoever had it may have lost it. */
 	status = sb_device() ? sb_device_enter(device, &visit) : SB_LOST;
 	if (status == SB_OK) {
-		sb_timeline_enter(device, w->carry.patience);
 		status = work_on_device(w, device);
-		sb_timeline_leave(device);
 		sb_device_leave(device, &visit);
 	}
 	sb_device_give(device);
