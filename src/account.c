@@ -11,6 +11,7 @@
 #include "report.h"
 #include "settings.h"
 #include "stats.h"
+#include "timeline_tell.h"
 #include "trace.h"
 
 static double now(void)
@@ -64,6 +65,7 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 	sb_stats_add(call, &outcome);
 	if (account->start > 0)
 		tell(call, &outcome);
+	sb_timeline_tell();
 	if (entered)
 		sb_process_leave(&found);
 }
@@ -79,6 +81,7 @@ static __attribute__((destructor)) void report_at_exit(void)
 
 	if (!sb_stats_counted() && settings->run_id != getpid())
 		return;
+	sb_timeline_finish();
 	sb_check_summary();
 	if (*settings->report && !sb_report_append(settings->report))
 		sb_trace_once(&said, "SHIMBLAS_REPORT=%s cannot be written", settings->report);

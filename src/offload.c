@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "arena.h"
+#include "bound.h"
 #include "carry.h"
+#include "element.h"
 #include "launch.h"
 #include "plan.h"
+#include "profile.h"
 #include "registry.h"
 #include "settings.h"
 #include "staged.h"
+#include "timeline.h"
 #include "trace.h"
 #include "transfer.h"
 
@@ -94,12 +101,15 @@ static enum sb_status plan_and_take(struct work *w, struct sb_device *device,
 static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 				 const struct sb_kernel *kernel)
 {
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_PREPARE);
 	enum sb_status status = sb_launch_prepare(device, kernel);
+	bool declined = status == SB_DECLINE;
 
-	if (status == SB_DECLINE)
-		return SB_NO_IMAGE;
 	if (status == SB_OK)
 		status = plan_and_take(w, device, kernel);
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_PREPARE, 0, begin, 0);
+	if (declined)
+		return SB_NO_IMAGE;
 	if (status != SB_OK)
 		return status;
 	w->carry.kernel = kernel;
@@ -110,7 +120,9 @@ static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 	 */
 	w->carry.direct = false;
 	w->carry.fresh = w->places[2] == SB_PLACE_PAGEABLE && w->call->beta == 0;
+	sb_timeline_enter(device, w->carry.patience);
 	status = sb_carry_out(&w->carry);
+	sb_timeline_leave(device);
 	if (status != SB_LOST)
 		sb_arena_give(device);
 	return status;
@@ -178,8 +190,10 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 	const struct sb_call *call = w->call;
 	const struct sb_target target = sb_launch_target(device);
 	const struct sb_kernel *kernel = sb_registry_choose(call->m, call->n, call->k, &target);
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_PREPARE);
 	enum sb_status status = sb_ring_prepare(device);
 
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_PREPARE, 0, begin, 0);
 	if (status != SB_OK)
 		return status;
 	w->carry.places[0] = w->places[0];
@@ -197,9 +211,12 @@ static enum sb_status work_on_device(struct work *w, struct sb_device *device)
 static enum sb_status visit_device(struct work *w, struct sb_device *device)
 {
 	struct sb_visit visit;
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_TAKE);
+	bool taken = sb_device_take(device, w->carry.patience);
 	enum sb_status status;
 
-	if (!sb_device_take(device, w->carry.patience))
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_TAKE, 0, begin, 0);
+	if (!taken)
 		return SB_BUSY;
 	/* Whoever had it may have lost it. */
 	status = sb_device() ? sb_device_enter(device, &visit) : SB_LOST;
@@ -238,6 +255,40 @@ static enum sb_status answer(struct work *w, struct sb_device *device, struct sb
 	return status;
 }
 
+static void open_timeline(const struct sb_call *call)
+{
+	char name[64];
+
+	if (!sb_timeline_wanted())
+		return;
+	snprintf(name, sizeof name, "%s %c%c %" PRId64 "x%" PRId64 "x%" PRId64,
+		 sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
+		 call->trans_b ? 't' : 'n', call->m, call->n, call->k);
+	sb_timeline_open(name);
+}
+
+/* The bound is the profile's: what wire and kernel were measured to do once. */
+static void close_timeline(const struct work *w)
+{
+	const struct sb_profile *profile;
+	struct sb_target target;
+	struct sb_wire wire;
+	double arithmetic;
+
+	if (!sb_timeline_here)
+		return;
+	sb_timeline_close();
+	if (!w->carry.kernel || !w->plan.count)
+		return;
+	profile = sb_profile();
+	wire = (struct sb_wire){profile->pinned_up, profile->pinned_down, profile->pinned_up};
+	target = sb_launch_target(w->carry.device);
+	arithmetic =
+		sb_registry_seconds(w->carry.kernel, w->call->m, w->call->n, w->call->k, &target);
+	if (!__builtin_isinf(arithmetic))
+		sb_timeline_here->bound = sb_bound(&w->plan, w->call->k, &wire, arithmetic).seconds;
+}
+
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
 			  sb_finish *finish, void *context)
 {
@@ -254,7 +305,9 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 			.plan = &w.plan,
 			.patience = sb_device_patience(decision->gpu_seconds),
 		};
+		open_timeline(call);
 		status = answer(&w, device, decision);
+		close_timeline(&w);
 		sb_plan_free(&w.plan);
 	} else {
 		status = sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;

@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "copy_threads.h"
 #include "settings.h"
+#include "timeline.h"
 
 #define SLOTS	    SB_RING_SLOTS
 #define RINGS	    2
@@ -20,6 +21,9 @@ struct slot {
 	sb_cu_event event;
 	bool forgotten; /* on its way down, and nobody wants it */
 	struct sb_copy_job job;
+	void (*work)(void *slot, size_t piece);
+	struct sb_timeline *timeline; /* of the call, or NULL */
+	int step;		      /* of it */
 	struct sb_lines lines;
 	struct sb_chunk chunk;
 	sb_cu_event after; /* of the last chunk of an upload */
@@ -108,7 +112,8 @@ static size_t chunk_limit(const struct ring *ring)
 }
 
 /* Cuts the next chunk into the next slot; NULL if there is no more. */
-static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct sb_cut *cut)
+static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct sb_cut *cut,
+			 int step)
 {
 	struct slot *slot = slot_of(ring, ring->given);
 
@@ -118,6 +123,8 @@ static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct
 	slot->after = NULL;
 	slot->queued = NULL;
 	slot->forgotten = false;
+	slot->timeline = sb_timeline_here;
+	slot->step = step;
 	ring->bytes += slot->chunk.width * slot->chunk.height;
 	ring->given++;
 	return slot;
@@ -128,8 +135,29 @@ static bool at_end(const struct sb_lines *lines, const struct sb_cut *cut)
 	return cut->line >= lines->height || lines->width == 0;
 }
 
-static void submit(struct slot *slot, void (*work)(void *, size_t), enum sb_copy_rank rank)
+static void fill(void *context, size_t index);
+
+/* A piece of whichever work, told to the call's timeline. */
+static void work(void *context, size_t index)
 {
+	struct slot *slot = context;
+	enum sb_timeline_kind kind = slot->work == fill ? SB_TIMELINE_FILL : SB_TIMELINE_COMMIT;
+	struct sb_chunk piece;
+	double begin;
+
+	if (!slot->timeline) {
+		slot->work(slot, index);
+		return;
+	}
+	piece = sb_lines_piece(&slot->chunk, index);
+	begin = sb_timeline_begin(slot->timeline, kind);
+	slot->work(slot, index);
+	sb_timeline_end(slot->timeline, kind, slot->step, begin, piece.width * piece.height);
+}
+
+static void submit(struct slot *slot, void (*what)(void *, size_t), enum sb_copy_rank rank)
+{
+	slot->work = what;
 	slot->job.work = work;
 	slot->job.context = slot;
 	slot->job.pieces = sb_lines_pieces(&slot->chunk);
@@ -184,7 +212,7 @@ static void fill(void *context, size_t index)
 bool sb_ring_feed(struct sb_upload *upload)
 {
 	while (up.given - up.freed < SLOTS && !at_end(&upload->lines, &upload->cut)) {
-		struct slot *slot = give(&up, &upload->lines, &upload->cut);
+		struct slot *slot = give(&up, &upload->lines, &upload->cut, upload->step);
 
 		if (at_end(&upload->lines, &upload->cut)) {
 			slot->after = upload->after;
@@ -198,7 +226,9 @@ bool sb_ring_feed(struct sb_upload *upload)
 enum sb_status sb_ring_copy(struct sb_device *device, const struct sb_lines *lines, bool upwards,
 			    sb_cu_event event)
 {
-	sb_cu_stream stream = device->streams[upwards ? SB_STREAM_UP : SB_STREAM_DOWN];
+	enum sb_stream way = upwards ? SB_STREAM_UP : SB_STREAM_DOWN;
+	sb_cu_stream stream = device->streams[way];
+	size_t span = sb_timeline_copy(device, way, sb_lines_bytes(lines));
 	/* A single line has no pitch, but the driver would check the one given against its limit.
 	 */
 	size_t host_pitch = lines->height == 1 ? lines->width : lines->host_pitch;
@@ -214,6 +244,7 @@ enum sb_status sb_ring_copy(struct sb_device *device, const struct sb_lines *lin
 	copy.src_pitch = upwards ? host_pitch : device_pitch;
 	copy.dst_pitch = upwards ? device_pitch : host_pitch;
 	status = sb_device_check(device, device->cu->copy_2d(&copy, stream), "a copy");
+	sb_timeline_copied(device, span);
 	if (status == SB_OK && event)
 		status = sb_device_check(device, device->cu->event_record(event, stream),
 					 "recording an event");
@@ -231,6 +262,7 @@ static enum sb_status queue(struct sb_device *device, const struct slot *slot, b
 	lines.device += chunk->line * lines.device_pitch + chunk->start;
 	lines.width = chunk->width;
 	lines.height = chunk->height;
+	sb_timeline_resume(slot->step);
 	return sb_ring_copy(device, &lines, upwards, slot->event);
 }
 
@@ -253,7 +285,7 @@ enum sb_status sb_ring_fetch(struct sb_device *device, struct sb_download *downl
 	enum sb_status status = SB_OK;
 
 	while (down.given - down.freed < SLOTS && !at_end(&download->lines, &download->cut)) {
-		struct slot *slot = give(&down, &download->lines, &download->cut);
+		struct slot *slot = give(&down, &download->lines, &download->cut, download->step);
 
 		slot->download = download;
 		slot->commit = download->commit;
@@ -375,9 +407,13 @@ void sb_ring_settle(void)
 enum sb_status sb_ring_idle(struct sb_device *device, struct sb_idle *idle, bool moved,
 			    double seconds)
 {
+	enum sb_status status;
+
 	if (moved || sb_copy_threads_help()) {
 		idle->since = 0;
 		return SB_OK;
 	}
-	return sb_device_pause(device, &idle->since, seconds);
+	status = sb_device_pause(device, &idle->since, seconds);
+	sb_timeline_waited(idle->since);
+	return status;
 }
