@@ -33,7 +33,7 @@ function number(key) {
         substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "0"
 }
 function kind(name) {
-    if (name ~ /^(up|pack|gemm|down|clear) /)
+    if (name ~ /^(up|pack|gemm|down|clear|peer) /)
         return substr(name, 1, index(name, " ") - 1)
     return name ~ /^(fill|commit) / ? substr(name, 1, index(name, " ") - 1) : name
 }
@@ -57,14 +57,14 @@ END {
     call = call ? call : last
     if (!(call in title))
         exit 1
-    # Streams above, in the order of their work, then the threads.
+    # Streams above, device by device and in the order of their work, then the threads.
     split("up pack compute compute_2 down", streams, " ")
     for (i in streams)
         rank[streams[i]] = i
     rank["calling_thread"] = 100
     rank["copy_thread"] = 200
-    split("clear up pack gemm down fill commit pages prepare wait", kinds, " ")
-    split("#999999 #1f77b4 #ff9f1c #2a9d4e #8e44ad #6baed6 #b39ddb #c0a080 #f2d06b #e4e4e4", hues, " ")
+    split("clear up pack gemm down fill commit pages prepare wait peer", kinds, " ")
+    split("#999999 #1f77b4 #ff9f1c #2a9d4e #8e44ad #6baed6 #b39ddb #c0a080 #f2d06b #e4e4e4 #d1495b", hues, " ")
     for (i in kinds)
         hue[kinds[i]] = hues[i]
     for (i = 1; i <= lines; i++) {
@@ -77,7 +77,9 @@ END {
         if (!(key in row)) {
             row[key] = 1
             split(key, ids, "/")
-            order[++rows] = sprintf("%04d %012d %s %s", rank[name] + 0, ids[2], key, name)
+            order[++rows] = sprintf("%04d %012d %04d %012d %s %s", name ~ /_thread$/ ? \
+                rank[name] : 1, name ~ /_thread$/ ? 0 : ids[1], rank[name] ? rank[name] : 90, \
+                ids[2], key, name)
         }
     }
     for (i = 1; i <= rows; i++)
@@ -88,9 +90,9 @@ END {
     tics = ""
     for (i = 1; i <= rows; i++) {
         split(order[i], part, " ")
-        row[part[3]] = rows - i
-        gsub(/_/, " ", part[4])
-        tics = tics (i > 1 ? ", " : "") "\"" part[4] "\" " rows - i
+        row[part[5]] = rows - i
+        gsub(/_/, " ", part[6])
+        tics = tics (i > 1 ? ", " : "") "\"" part[6] "\" " rows - i
     }
     for (i = 1; i <= lines; i++) {
         split(line[i], part, " ")
@@ -104,7 +106,7 @@ END {
     printf "rows = %d\nmost = %.6f\nset ytics (%s)\n", rows, length_of[call] / 1000, tics >(out "/names")
     gap = "plot "
     # Waiting first, so that work is drawn over it.
-    for (i = 10; i >= 1; i--)
+    for (i = 11; i >= 1; i--)
         if (kinds[i] in used) {
             printf "%s\"%s/%s\" using (($1+$2)/2):3:1:2:($3-.4):($3+.4) with boxxyerror fill solid noborder fc rgb \"%s\" title \"%s\"", \
                 gap, out, kinds[i], hue[kinds[i]], kinds[i] >(out "/plot")

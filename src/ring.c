@@ -37,13 +37,28 @@ struct slot {
  * Counts of slots, ever: `given` out, of these `passed` on from their first station (filled and
  * queued; arrived and being committed), of these free again.
  */
-static struct ring {
+struct ring {
 	struct slot slots[SLOTS];
 	size_t given, passed, freed;
 	size_t expected, bytes; /* that go through it, and that have been given a slot */
-} up, down;
+};
 
-static size_t slot_bytes; /* 0: not made yet */
+static struct rings {
+	struct ring up, down;
+	bool made;
+} rings[SB_DEVICES];
+
+static size_t slot_bytes; /* of every device's; 0: not known yet */
+
+static struct ring *up_of(const struct sb_device *device)
+{
+	return &rings[device->index].up;
+}
+
+static struct ring *down_of(const struct sb_device *device)
+{
+	return &rings[device->index].down;
+}
 
 static enum sb_status make_events(struct sb_device *device, struct ring *ring)
 {
@@ -59,29 +74,44 @@ static enum sb_status make_events(struct sb_device *device, struct ring *ring)
 	return status;
 }
 
-enum sb_status sb_ring_prepare(struct sb_device *device)
+/* Every device's share of the pinned memory, which is for the whole team. */
+static enum sb_status share_out(struct sb_device *device, char **base)
 {
 	size_t most = sb_settings()->slot ? (size_t)sb_settings()->slot : SLOT_MOST, bytes;
+	size_t slots = (size_t)sb_device_made()->count * RINGS * SLOTS;
 	enum sb_status status;
-	void *base;
+	void *memory;
 
-	if (slot_bytes)
-		return SB_OK;
 	most = most < SLOT_LEAST ? SLOT_LEAST : most;
-	status = make_events(device, &up);
-	if (status == SB_OK)
-		status = make_events(device, &down);
-	if (status == SB_OK)
-		status = sb_arena_pinned(device, RINGS * SLOTS * SLOT_LEAST, RINGS * SLOTS * most,
-					 &base, &bytes);
+	status = sb_arena_pinned(device, slots * SLOT_LEAST, slots * most, &memory, &bytes);
 	if (status != SB_OK)
 		return status;
 	/* Whole pages, so that lines of floats never straddle an element. */
-	slot_bytes = bytes / (RINGS * SLOTS) / 4096 * 4096;
+	slot_bytes = bytes / slots / 4096 * 4096;
+	*base = (char *)memory + (size_t)device->index * RINGS * SLOTS * slot_bytes;
+	return SB_OK;
+}
+
+enum sb_status sb_ring_prepare(struct sb_device *device)
+{
+	struct rings *own = &rings[device->index];
+	enum sb_status status;
+	char *base;
+
+	if (own->made)
+		return SB_OK;
+	status = make_events(device, &own->up);
+	if (status == SB_OK)
+		status = make_events(device, &own->down);
+	if (status == SB_OK)
+		status = share_out(device, &base);
+	if (status != SB_OK)
+		return status;
 	for (size_t i = 0; i < SLOTS; i++) {
-		up.slots[i].memory = (char *)base + i * slot_bytes;
-		down.slots[i].memory = (char *)base + (SLOTS + i) * slot_bytes;
+		own->up.slots[i].memory = base + i * slot_bytes;
+		own->down.slots[i].memory = base + (SLOTS + i) * slot_bytes;
 	}
+	own->made = true;
 	return SB_OK;
 }
 
@@ -90,11 +120,13 @@ size_t sb_ring_slot(void)
 	return slot_bytes;
 }
 
-void sb_ring_expect(size_t bytes_up, size_t bytes_down)
+void sb_ring_expect(struct sb_device *device, size_t bytes_up, size_t bytes_down)
 {
-	up.expected = bytes_up;
-	down.expected = bytes_down;
-	up.bytes = down.bytes = 0;
+	struct ring *up = up_of(device), *down = down_of(device);
+
+	up->expected = bytes_up;
+	down->expected = bytes_down;
+	up->bytes = down->bytes = 0;
 }
 
 static struct slot *slot_of(struct ring *ring, size_t number)
@@ -209,10 +241,12 @@ static void fill(void *context, size_t index)
 				piece.width);
 }
 
-bool sb_ring_feed(struct sb_upload *upload)
+bool sb_ring_feed(struct sb_device *device, struct sb_upload *upload)
 {
-	while (up.given - up.freed < SLOTS && !at_end(&upload->lines, &upload->cut)) {
-		struct slot *slot = give(&up, &upload->lines, &upload->cut, upload->step);
+	struct ring *up = up_of(device);
+
+	while (up->given - up->freed < SLOTS && !at_end(&upload->lines, &upload->cut)) {
+		struct slot *slot = give(up, &upload->lines, &upload->cut, upload->step);
 
 		if (at_end(&upload->lines, &upload->cut)) {
 			slot->after = upload->after;
@@ -221,34 +255,6 @@ bool sb_ring_feed(struct sb_upload *upload)
 		submit(slot, fill, SB_COPY_UP);
 	}
 	return at_end(&upload->lines, &upload->cut);
-}
-
-enum sb_status sb_ring_copy(struct sb_device *device, const struct sb_lines *lines, bool upwards,
-			    sb_cu_event event)
-{
-	enum sb_stream way = upwards ? SB_STREAM_UP : SB_STREAM_DOWN;
-	sb_cu_stream stream = device->streams[way];
-	size_t span = sb_timeline_copy(device, way, sb_lines_bytes(lines));
-	/* A single line has no pitch, but the driver would check the one given against its limit.
-	 */
-	size_t host_pitch = lines->height == 1 ? lines->width : lines->host_pitch;
-	size_t device_pitch = lines->height == 1 ? lines->width : lines->device_pitch;
-	struct sb_cu_memcpy2d copy = {.width_bytes = lines->width, .height = lines->height};
-	enum sb_status status;
-
-	copy.src_type = upwards ? SB_CU_MEMORY_HOST : SB_CU_MEMORY_DEVICE;
-	copy.dst_type = upwards ? SB_CU_MEMORY_DEVICE : SB_CU_MEMORY_HOST;
-	copy.src_host = lines->host;
-	copy.dst_host = lines->host;
-	copy.src_device = copy.dst_device = lines->device;
-	copy.src_pitch = upwards ? host_pitch : device_pitch;
-	copy.dst_pitch = upwards ? device_pitch : host_pitch;
-	status = sb_device_check(device, device->cu->copy_2d(&copy, stream), "a copy");
-	sb_timeline_copied(device, span);
-	if (status == SB_OK && event)
-		status = sb_device_check(device, device->cu->event_record(event, stream),
-					 "recording an event");
-	return status;
 }
 
 /* The copy of a slot's chunk, from or to the slot. */
@@ -282,10 +288,11 @@ static enum sb_status announce(struct sb_device *device, enum sb_stream stream, 
 
 enum sb_status sb_ring_fetch(struct sb_device *device, struct sb_download *download, bool *all)
 {
+	struct ring *down = down_of(device);
 	enum sb_status status = SB_OK;
 
-	while (down.given - down.freed < SLOTS && !at_end(&download->lines, &download->cut)) {
-		struct slot *slot = give(&down, &download->lines, &download->cut, download->step);
+	while (down->given - down->freed < SLOTS && !at_end(&download->lines, &download->cut)) {
+		struct slot *slot = give(down, &download->lines, &download->cut, download->step);
 
 		slot->download = download;
 		slot->commit = download->commit;
@@ -303,10 +310,11 @@ enum sb_status sb_ring_fetch(struct sb_device *device, struct sb_download *downl
 
 static enum sb_status turn_up(struct sb_device *device, bool *moved)
 {
+	struct ring *up = up_of(device);
 	enum sb_status status = SB_OK;
 
-	for (; up.passed < up.given && status == SB_OK; up.passed++) {
-		struct slot *slot = slot_of(&up, up.passed);
+	for (; up->passed < up->given && status == SB_OK; up->passed++) {
+		struct slot *slot = slot_of(up, up->passed);
 
 		if (!sb_copy_threads_done(&slot->job))
 			break;
@@ -316,12 +324,12 @@ static enum sb_status turn_up(struct sb_device *device, bool *moved)
 		*moved = true;
 	}
 	/* Nobody asks for slots while there are plenty. */
-	for (bool happened = true; status == SB_OK && happened && up.freed < up.passed &&
-				   up.given - up.freed > SLOTS / 2;) {
+	for (bool happened = true; status == SB_OK && happened && up->freed < up->passed &&
+				   up->given - up->freed > SLOTS / 2;) {
 		/* Refilled before its copy has run, a slot would deliver the next chunk twice. */
-		status = sb_device_poll(device, slot_of(&up, up.freed)->event, &happened);
+		status = sb_device_poll(device, slot_of(up, up->freed)->event, &happened);
 		if (status == SB_OK && happened) {
-			up.freed++;
+			up->freed++;
 			*moved = true;
 		}
 	}
@@ -352,10 +360,11 @@ static struct sb_cut beyond(const struct slot *slot)
 
 static enum sb_status turn_down(struct sb_device *device, bool *moved)
 {
+	struct ring *down = down_of(device);
 	enum sb_status status = SB_OK;
 
-	for (bool happened = true; happened && down.passed < down.given;) {
-		struct slot *slot = slot_of(&down, down.passed);
+	for (bool happened = true; happened && down->passed < down->given;) {
+		struct slot *slot = slot_of(down, down->passed);
 
 		status = sb_device_poll(device, slot->event, &happened);
 		if (status != SB_OK)
@@ -366,11 +375,11 @@ static enum sb_status turn_down(struct sb_device *device, bool *moved)
 			slot->download->committed = beyond(slot);
 			submit(slot, commit, SB_COPY_DOWN);
 		}
-		down.passed++;
+		down->passed++;
 		*moved = true;
 	}
-	for (; down.freed < down.passed; down.freed++) {
-		struct slot *slot = slot_of(&down, down.freed);
+	for (; down->freed < down->passed; down->freed++) {
+		struct slot *slot = slot_of(down, down->freed);
 
 		if (!slot->forgotten && !sb_copy_threads_done(&slot->job))
 			break;
@@ -386,34 +395,24 @@ enum sb_status sb_ring_turn(struct sb_device *device, bool *moved)
 	return status == SB_OK ? turn_down(device, moved) : status;
 }
 
-bool sb_ring_busy(void)
+bool sb_ring_busy(const struct sb_device *device)
 {
-	return up.passed < up.given || down.freed < down.given;
+	const struct ring *up = up_of(device), *down = down_of(device);
+
+	return up->passed < up->given || down->freed < down->given;
 }
 
-void sb_ring_settle(void)
+void sb_ring_settle(struct sb_device *device)
 {
-	for (size_t i = up.passed; i < up.given; i++)
-		sb_copy_threads_finish(&slot_of(&up, i)->job);
+	struct ring *up = up_of(device), *down = down_of(device);
+
+	for (size_t i = up->passed; i < up->given; i++)
+		sb_copy_threads_finish(&slot_of(up, i)->job);
 	/* Never queued: free at once. */
-	up.given = up.passed;
-	for (size_t i = down.freed; i < down.passed; i++)
-		if (!slot_of(&down, i)->forgotten)
-			sb_copy_threads_finish(&slot_of(&down, i)->job);
-	for (size_t i = down.passed; i < down.given; i++)
-		slot_of(&down, i)->forgotten = true;
-}
-
-enum sb_status sb_ring_idle(struct sb_device *device, struct sb_idle *idle, bool moved,
-			    double seconds)
-{
-	enum sb_status status;
-
-	if (moved || sb_copy_threads_help()) {
-		idle->since = 0;
-		return SB_OK;
-	}
-	status = sb_device_pause(device, &idle->since, seconds);
-	sb_timeline_waited(idle->since);
-	return status;
+	up->given = up->passed;
+	for (size_t i = down->freed; i < down->passed; i++)
+		if (!slot_of(down, i)->forgotten)
+			sb_copy_threads_finish(&slot_of(down, i)->job);
+	for (size_t i = down->passed; i < down->given; i++)
+		slot_of(down, i)->forgotten = true;
 }

@@ -77,11 +77,13 @@ static bool number(const char *text, bool suffixed, uint64_t *value)
 	return true;
 }
 
-/* Numbers with commas between them; nothing at all is the empty list. */
+/* Numbers with commas between them, or `all`; nothing at all is the empty list. */
 static bool numbers(const char *text)
 {
 	bool wanted = false;
 
+	if (strcmp(text, "all") == 0)
+		return true;
 	for (; *text; text++) {
 		bool digit = *text >= '0' && *text <= '9';
 

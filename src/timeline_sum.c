@@ -16,7 +16,7 @@ const char *sb_timeline_track(enum sb_stream stream)
 	static const char *const words[SB_STREAMS] = {
 		[SB_STREAM_UP] = "up",		 [SB_STREAM_PACK] = "pack",
 		[SB_STREAM_COMPUTE] = "compute", [SB_STREAM_COMPUTE_TOO] = "compute 2",
-		[SB_STREAM_DOWN] = "down",
+		[SB_STREAM_DOWN] = "down",	 [SB_STREAM_PEER] = "peer",
 	};
 
 	return words[stream];

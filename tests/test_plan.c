@@ -206,6 +206,9 @@ static void replay_step(struct replay *r, int i)
 		EXPECT(r, step->into + step->padded <= r->plan->operands[step->operand].padded);
 		EXPECT(r, step->count <= step->padded);
 		break;
+	case SB_STEP_PEER:
+		EXPECT(r, !"a plan alone has no peer");
+		break;
 	case SB_STEP_GEMM:
 		replay_gemm(r, i);
 		break;

@@ -190,7 +190,7 @@ static void carry(const void *argument)
 	for (int i = 0; i < 2; i++) {
 		sb_timeline_open("a call");
 		sb_timeline_enter(c.device, 10);
-		CHECK(sb_carry_out(&c) == SB_OK);
+		CHECK(sb_carry_out(&c, 1) == SB_OK);
 		sb_timeline_leave(c.device);
 		sb_timeline_close();
 		check(sb_timeline_here, &plan, &p, run);

@@ -228,6 +228,8 @@ void sb_bench_host(struct sb_bench *bench)
 				    row, side_count);
 		sb_bench_data_close(&data);
 	}
+	if (sb_device_team() && sb_device_team()->count > 1)
+		sb_gpu_say_team(&bench->page, sb_device_team());
 	sb_page_table(&bench->page, &table);
 	sb_bench_bounds_close(&bounds, bench);
 }
