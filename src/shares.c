@@ -140,12 +140,7 @@ static enum sb_status prepare_kernel(struct sb_shares *s, int share)
 	return sb_launch_prepare(sb_shares_device(s, share), s->kernel);
 }
 
-static enum sb_status prepare_narrow(struct sb_shares *s, int share)
-{
-	return sb_launch_prepare(sb_shares_device(s, share), sb_registry_narrow(s->kernel));
-}
-
-static void make_carries(struct sb_shares *s, const struct sb_kernel *narrow)
+static void make_carries(struct sb_shares *s)
 {
 	for (s->count = 0; s->count < s->split.count; s->count++) {
 		const struct sb_share *share = &s->split.shares[s->count];
@@ -156,7 +151,6 @@ static void make_carries(struct sb_shares *s, const struct sb_kernel *narrow)
 			.device = sb_shares_device(s, s->count),
 			.call = &s->calls[s->count],
 			.kernel = s->kernel,
-			.narrow = narrow,
 			.plan = &share->plan,
 			.base = carry->base,
 			.places = {s->places[0], s->places[1]},
@@ -213,7 +207,6 @@ static enum sb_status prepare(struct sb_shares *s, int devices)
 
 enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel)
 {
-	const struct sb_kernel *narrow = sb_registry_narrow(kernel);
 	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_PREPARE);
 	enum sb_status status;
 	int devices;
@@ -226,9 +219,7 @@ enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel
 	if (status == SB_NO_IMAGE)
 		return status;
 	if (status == SB_OK) {
-		if (narrow && with_each(s, devices, prepare_narrow) != SB_OK)
-			narrow = NULL;
-		make_carries(s, narrow);
+		make_carries(s);
 		status = carry_out(s);
 	}
 	if (status != SB_LOST && with_each(s, devices, give) == SB_LOST)
