@@ -13,8 +13,6 @@
 #define SLOT_LEAST  ((size_t)4 << 10)
 #define SLOT_MOST   ((size_t)2 << 20)
 #define CHUNK_LEAST ((size_t)256 << 10)
-#define LINE	    64
-#define HANDFUL	    ((size_t)4 << 10)
 
 struct slot {
 	char *memory;
@@ -197,48 +195,12 @@ static void submit(struct slot *slot, void (*what)(void *, size_t), enum sb_copy
 		(void)sb_copy_threads_help();
 }
 
-/*
- * Pushes what was written out of this core's own cache, which a device reads at half the speed of
- * the cache that all share. A hint: a processor that does not know it does nothing.
- */
-static void hand_over(const char *from, size_t bytes)
-{
-#if defined(__x86_64__)
-	for (size_t i = 0; i < bytes; i += LINE)
-		__asm__ volatile("cldemote %0" : : "m"(from[i]));
-#else
-	(void)from;
-	(void)bytes;
-#endif
-}
-
-/* Some at a time, so that what is handed over is still in this core's cache. */
-static void copy_for_device(char *to, const char *from, size_t bytes)
-{
-	for (size_t done = 0; done < bytes; done += HANDFUL) {
-		size_t some = bytes - done < HANDFUL ? bytes - done : HANDFUL;
-
-		memcpy(to + done, from + done, some);
-		hand_over(to + done, some);
-	}
-}
-
 static void fill(void *context, size_t index)
 {
 	struct slot *slot = context;
 	struct sb_chunk piece = sb_lines_piece(&slot->chunk, index);
-	const struct sb_lines *lines = &slot->lines;
-	const char *from = (const char *)lines->host + piece.line * lines->host_pitch + piece.start;
-	char *to = slot->memory + (piece.line - slot->chunk.line) * slot->chunk.width +
-		   (piece.start - slot->chunk.start);
 
-	if (lines->host_pitch == piece.width && slot->chunk.width == piece.width) {
-		copy_for_device(to, from, piece.height * piece.width);
-		return;
-	}
-	for (size_t i = 0; i < piece.height; i++)
-		copy_for_device(to + i * slot->chunk.width, from + i * lines->host_pitch,
-				piece.width);
+	sb_lines_gather(&slot->lines, &slot->chunk, &piece, slot->memory);
 }
 
 bool sb_ring_feed(struct sb_device *device, struct sb_upload *upload)
