@@ -12,6 +12,7 @@
 #include "report.h"
 #include "settings.h"
 #include "stats.h"
+#include "timeline_tell.h"
 #include "trace.h"
 
 static double now(void)
@@ -84,6 +85,7 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 		note_devices(decision->devices);
 		tell(call, &outcome, decision->devices);
 	}
+	sb_timeline_tell();
 	if (entered)
 		sb_process_leave(&found);
 }
@@ -99,6 +101,7 @@ static __attribute__((destructor)) void report_at_exit(void)
 
 	if (!sb_stats_counted() && settings->run_id != getpid())
 		return;
+	sb_timeline_finish();
 	sb_check_summary();
 	if (*settings->report && !sb_report_append(settings->report))
 		sb_trace_once(&said, "SHIMBLAS_REPORT=%s cannot be written", settings->report);

@@ -3,6 +3,7 @@
 
 #include "element.h"
 #include "launch.h"
+#include "timeline.h"
 #include "transfer.h"
 
 /* One of A and B as the caller holds it: op(X)(i, k) = base[i * mn + k * k]. */
@@ -60,6 +61,7 @@ static enum sb_status up(struct sb_carry *c, const struct sb_step *step)
 		.lines = lines,
 		.after = step->event >= 0 ? c->device->events[step->event] : NULL,
 		.queued = &c->state->queued[step - c->plan->steps],
+		.step = sb_timeline_current(),
 	};
 	c->state->feeding = true;
 	return SB_OK;
@@ -202,7 +204,8 @@ static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
 			     .after = step->event >= 0 ? c->device->events[step->event] : NULL,
 			     .queued = &state->queued[step - c->plan->steps],
 			     .commit = commit,
-			     .context = home},
+			     .context = home,
+			     .step = sb_timeline_current()},
 		.carry = c,
 		.step = (int)(step - c->plan->steps),
 	};
@@ -254,6 +257,18 @@ static enum sb_status await_needs(struct sb_carry *c, const struct sb_step *step
 	return status;
 }
 
+/* Tells the call's timeline what is about to be queued. */
+static void tell(const struct sb_carry *c, const struct sb_step *step)
+{
+	bool gemm = step->kind == SB_STEP_GEMM;
+	char name[64];
+
+	sb_plan_line(step, name, sizeof name);
+	sb_timeline_step(c->device, step->stream, name, gemm ? kernel_for(c, step)->name : NULL,
+			 gemm ? 2.0 * (double)step->m * (double)step->n * (double)c->call->k : 0,
+			 step->kind == SB_STEP_UP || step->kind == SB_STEP_DOWN);
+}
+
 enum sb_status sb_carry_begin(struct sb_carry *c, int index)
 {
 	struct sb_device *device = c->device;
@@ -261,8 +276,12 @@ enum sb_status sb_carry_begin(struct sb_carry *c, int index)
 	bool *queued = &c->state->queued[index];
 	enum sb_status status = await_needs(c, step);
 
+	if (sb_timeline_here)
+		tell(c, step);
 	if (status == SB_OK)
 		status = verbs[step->kind](c, step);
+	if (sb_timeline_here)
+		sb_timeline_step_queued(c->device);
 	if (status != SB_OK || (step->stream == SB_STREAM_UP && c->state->feeding) ||
 	    (step->stream == SB_STREAM_DOWN && c->state->fetching))
 		return status;

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bound.h"
+#include "element.h"
 #include "launch.h"
+#include "profile.h"
 #include "registry.h"
 #include "shares.h"
 #include "staged.h"
+#include "timeline.h"
 #include "trace.h"
 
 struct work {
@@ -116,9 +123,12 @@ static enum sb_status visit_devices(struct work *w)
 {
 	struct sb_device *device = sb_shares_device(&w->shares, 0);
 	struct sb_visit visit;
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_TAKE);
+	bool taken = sb_device_take(device, w->shares.patience);
 	enum sb_status status;
 
-	if (!sb_device_take(device, w->shares.patience))
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_TAKE, 0, begin, 0);
+	if (!taken)
 		return SB_BUSY;
 	/* Whoever had them may have lost them. */
 	status = sb_device_team() ? sb_device_enter(device, &visit) : SB_LOST;
@@ -159,6 +169,42 @@ static enum sb_status answer(struct work *w, struct sb_decision *decision)
 	return status;
 }
 
+static void open_timeline(const struct sb_call *call)
+{
+	char name[64];
+
+	if (!sb_timeline_wanted())
+		return;
+	snprintf(name, sizeof name, "%s %c%c %" PRId64 "x%" PRId64 "x%" PRId64,
+		 sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
+		 call->trans_b ? 't' : 'n', call->m, call->n, call->k);
+	sb_timeline_open(name);
+}
+
+/* The bound is the profile's: what one wire and one kernel were measured to do once. */
+static void close_timeline(const struct work *w)
+{
+	const struct sb_shares *shares = &w->shares;
+	const struct sb_call *call = shares->call;
+	const struct sb_profile *profile;
+	struct sb_target target;
+	struct sb_wire wire;
+	double arithmetic;
+
+	if (!sb_timeline_here)
+		return;
+	sb_timeline_close();
+	if (shares->count != 1)
+		return;
+	profile = sb_profile();
+	wire = (struct sb_wire){profile->pinned_up, profile->pinned_down, profile->pinned_up};
+	target = sb_launch_target(sb_shares_device(shares, 0));
+	arithmetic = sb_registry_seconds(shares->kernel, call->m, call->n, call->k, &target);
+	if (!__builtin_isinf(arithmetic))
+		sb_timeline_here->bound =
+			sb_bound(shares->carries[0].plan, call->k, &wire, arithmetic).seconds;
+}
+
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
 			  sb_finish *finish, void *context)
 {
@@ -170,7 +216,9 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 	w.shares.team = sb_device_team();
 	if (w.shares.team) {
 		w.shares.patience = sb_device_patience(decision->gpu_seconds);
+		open_timeline(call);
 		status = answer(&w, decision);
+		close_timeline(&w);
 		sb_shares_drop(&w.shares);
 	} else {
 		status = sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;

@@ -6,20 +6,22 @@
 #include "arena.h"
 #include "copy_threads.h"
 #include "settings.h"
+#include "timeline.h"
 
 #define SLOTS	    SB_RING_SLOTS
 #define RINGS	    2
 #define SLOT_LEAST  ((size_t)4 << 10)
 #define SLOT_MOST   ((size_t)2 << 20)
 #define CHUNK_LEAST ((size_t)256 << 10)
-#define LINE	    64
-#define HANDFUL	    ((size_t)4 << 10)
 
 struct slot {
 	char *memory;
 	sb_cu_event event;
 	bool forgotten; /* on its way down, and nobody wants it */
 	struct sb_copy_job job;
+	void (*work)(void *slot, size_t piece);
+	struct sb_timeline *timeline; /* of the call, or NULL */
+	int step;		      /* of it */
 	struct sb_lines lines;
 	struct sb_chunk chunk;
 	sb_cu_event after; /* of the last chunk of an upload */
@@ -140,7 +142,8 @@ static size_t chunk_limit(const struct ring *ring)
 }
 
 /* Cuts the next chunk into the next slot; NULL if there is no more. */
-static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct sb_cut *cut)
+static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct sb_cut *cut,
+			 int step)
 {
 	struct slot *slot = slot_of(ring, ring->given);
 
@@ -150,6 +153,8 @@ static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct
 	slot->after = NULL;
 	slot->queued = NULL;
 	slot->forgotten = false;
+	slot->timeline = sb_timeline_here;
+	slot->step = step;
 	ring->bytes += slot->chunk.width * slot->chunk.height;
 	ring->given++;
 	return slot;
@@ -160,8 +165,29 @@ static bool at_end(const struct sb_lines *lines, const struct sb_cut *cut)
 	return cut->line >= lines->height || lines->width == 0;
 }
 
-static void submit(struct slot *slot, void (*work)(void *, size_t), enum sb_copy_rank rank)
+static void fill(void *context, size_t index);
+
+/* A piece of whichever work, told to the call's timeline. */
+static void work(void *context, size_t index)
 {
+	struct slot *slot = context;
+	enum sb_timeline_kind kind = slot->work == fill ? SB_TIMELINE_FILL : SB_TIMELINE_COMMIT;
+	struct sb_chunk piece;
+	double begin;
+
+	if (!slot->timeline) {
+		slot->work(slot, index);
+		return;
+	}
+	piece = sb_lines_piece(&slot->chunk, index);
+	begin = sb_timeline_begin(slot->timeline, kind);
+	slot->work(slot, index);
+	sb_timeline_end(slot->timeline, kind, slot->step, begin, piece.width * piece.height);
+}
+
+static void submit(struct slot *slot, void (*what)(void *, size_t), enum sb_copy_rank rank)
+{
+	slot->work = what;
 	slot->job.work = work;
 	slot->job.context = slot;
 	slot->job.pieces = sb_lines_pieces(&slot->chunk);
@@ -169,48 +195,12 @@ static void submit(struct slot *slot, void (*work)(void *, size_t), enum sb_copy
 		(void)sb_copy_threads_help();
 }
 
-/*
- * Pushes what was written out of this core's own cache, which a device reads at half the speed of
- * the cache that all share. A hint: a processor that does not know it does nothing.
- */
-static void hand_over(const char *from, size_t bytes)
-{
-#if defined(__x86_64__)
-	for (size_t i = 0; i < bytes; i += LINE)
-		__asm__ volatile("cldemote %0" : : "m"(from[i]));
-#else
-	(void)from;
-	(void)bytes;
-#endif
-}
-
-/* Some at a time, so that what is handed over is still in this core's cache. */
-static void copy_for_device(char *to, const char *from, size_t bytes)
-{
-	for (size_t done = 0; done < bytes; done += HANDFUL) {
-		size_t some = bytes - done < HANDFUL ? bytes - done : HANDFUL;
-
-		memcpy(to + done, from + done, some);
-		hand_over(to + done, some);
-	}
-}
-
 static void fill(void *context, size_t index)
 {
 	struct slot *slot = context;
 	struct sb_chunk piece = sb_lines_piece(&slot->chunk, index);
-	const struct sb_lines *lines = &slot->lines;
-	const char *from = (const char *)lines->host + piece.line * lines->host_pitch + piece.start;
-	char *to = slot->memory + (piece.line - slot->chunk.line) * slot->chunk.width +
-		   (piece.start - slot->chunk.start);
 
-	if (lines->host_pitch == piece.width && slot->chunk.width == piece.width) {
-		copy_for_device(to, from, piece.height * piece.width);
-		return;
-	}
-	for (size_t i = 0; i < piece.height; i++)
-		copy_for_device(to + i * slot->chunk.width, from + i * lines->host_pitch,
-				piece.width);
+	sb_lines_gather(&slot->lines, &slot->chunk, &piece, slot->memory);
 }
 
 bool sb_ring_feed(struct sb_device *device, struct sb_upload *upload)
@@ -218,7 +208,7 @@ bool sb_ring_feed(struct sb_device *device, struct sb_upload *upload)
 	struct ring *up = up_of(device);
 
 	while (up->given - up->freed < SLOTS && !at_end(&upload->lines, &upload->cut)) {
-		struct slot *slot = give(up, &upload->lines, &upload->cut);
+		struct slot *slot = give(up, &upload->lines, &upload->cut, upload->step);
 
 		if (at_end(&upload->lines, &upload->cut)) {
 			slot->after = upload->after;
@@ -240,6 +230,7 @@ static enum sb_status queue(struct sb_device *device, const struct slot *slot, b
 	lines.device += chunk->line * lines.device_pitch + chunk->start;
 	lines.width = chunk->width;
 	lines.height = chunk->height;
+	sb_timeline_resume(slot->step);
 	return sb_ring_copy(device, &lines, upwards, slot->event);
 }
 
@@ -263,7 +254,7 @@ enum sb_status sb_ring_fetch(struct sb_device *device, struct sb_download *downl
 	enum sb_status status = SB_OK;
 
 	while (down->given - down->freed < SLOTS && !at_end(&download->lines, &download->cut)) {
-		struct slot *slot = give(down, &download->lines, &download->cut);
+		struct slot *slot = give(down, &download->lines, &download->cut, download->step);
 
 		slot->download = download;
 		slot->commit = download->commit;
@@ -386,14 +377,4 @@ void sb_ring_settle(struct sb_device *device)
 			sb_copy_threads_finish(&slot_of(down, i)->job);
 	for (size_t i = down->passed; i < down->given; i++)
 		slot_of(down, i)->forgotten = true;
-}
-
-enum sb_status sb_ring_idle(struct sb_device *device, struct sb_idle *idle, bool moved,
-			    double seconds)
-{
-	if (moved || sb_copy_threads_help()) {
-		idle->since = 0;
-		return SB_OK;
-	}
-	return sb_device_pause(device, &idle->since, seconds);
 }

@@ -35,6 +35,7 @@ struct sb_upload {
 	struct sb_cut cut;
 	sb_cu_event after; /* recorded when the last copy is queued, unless NULL */
 	bool *queued;	   /* set then */
+	int step;	   /* of the call's timeline; 0: none */
 };
 /* Hands chunks to the copy threads as long as slots are free; true when there is no more. */
 bool sb_ring_feed(struct sb_device *device, struct sb_upload *upload);
@@ -50,6 +51,7 @@ struct sb_download {
 	bool *queued;
 	sb_ring_commit *commit;
 	void *context;
+	int step;		 /* of the call's timeline; 0: none */
 	struct sb_cut committed; /* what lies before it is, or is being, committed */
 };
 /* Queues copies as long as slots are free; *all is set when there is no more. */

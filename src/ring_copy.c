@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The copies of a device's engines, between pinned memory and the device. */
+/* What needs nothing of the rings themselves. */
 #include "ring.h"
+
+#include "copy_threads.h"
+#include "timeline.h"
 
 enum sb_status sb_ring_copy(struct sb_device *device, const struct sb_lines *lines, bool upwards,
 			    sb_cu_event event)
 {
-	sb_cu_stream stream = device->streams[upwards ? SB_STREAM_UP : SB_STREAM_DOWN];
+	enum sb_stream way = upwards ? SB_STREAM_UP : SB_STREAM_DOWN;
+	sb_cu_stream stream = device->streams[way];
+	size_t span = sb_timeline_copy(device, way, sb_lines_bytes(lines));
 	/* A single line has no pitch, but the driver would check the one given against its limit.
 	 */
 	size_t host_pitch = lines->height == 1 ? lines->width : lines->host_pitch;
@@ -21,8 +26,23 @@ enum sb_status sb_ring_copy(struct sb_device *device, const struct sb_lines *lin
 	copy.src_pitch = upwards ? host_pitch : device_pitch;
 	copy.dst_pitch = upwards ? device_pitch : host_pitch;
 	status = sb_device_check(device, device->cu->copy_2d(&copy, stream), "a copy");
+	sb_timeline_copied(device, span);
 	if (status == SB_OK && event)
 		status = sb_device_check(device, device->cu->event_record(event, stream),
 					 "recording an event");
+	return status;
+}
+
+enum sb_status sb_ring_idle(struct sb_device *device, struct sb_idle *idle, bool moved,
+			    double seconds)
+{
+	enum sb_status status;
+
+	if (moved || sb_copy_threads_help()) {
+		idle->since = 0;
+		return SB_OK;
+	}
+	status = sb_device_pause(device, &idle->since, seconds);
+	sb_timeline_waited(idle->since);
 	return status;
 }

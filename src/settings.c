@@ -155,6 +155,7 @@ static void read_environment(void)
 		if (settings.local_rank < 0)
 			settings.local_rank = process_number(rank_variables[i]);
 	settings.run_id = process_number("SHIMBLAS_RUN_ID");
+	settings.profiler = secure_getenv("NVTX_INJECTION64_PATH") != NULL;
 	errno = kept;
 }
 

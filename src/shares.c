@@ -5,6 +5,7 @@
 #include "launch.h"
 #include "ring.h"
 #include "settings.h"
+#include "timeline.h"
 
 struct sb_device *sb_shares_device(const struct sb_shares *s, int share)
 {
@@ -167,25 +168,59 @@ static void make_carries(struct sb_shares *s)
 		s->carries[0].fresh = s->call;
 }
 
+static enum sb_status begin_timeline(struct sb_shares *s, int share)
+{
+	sb_timeline_enter(sb_shares_device(s, share), s->patience);
+	return SB_OK;
+}
+
+static enum sb_status end_timeline(struct sb_shares *s, int share)
+{
+	sb_timeline_leave(sb_shares_device(s, share));
+	return SB_OK;
+}
+
+static enum sb_status carry_out(struct sb_shares *s)
+{
+	enum sb_status status = sb_timeline_here ? with_each(s, s->count, begin_timeline) : SB_OK;
+
+	if (status == SB_OK)
+		status = sb_carry_out(s->carries, s->count);
+	if (sb_timeline_here && status != SB_LOST &&
+	    with_each(s, s->count, end_timeline) == SB_LOST)
+		status = SB_LOST;
+	return status;
+}
+
+/* Whatever must be there before the first step. */
+static enum sb_status prepare(struct sb_shares *s, int devices)
+{
+	enum sb_status status = with_each(s, devices, prepare_ring);
+
+	if (status != SB_OK)
+		return status;
+	status = with_each(s, devices, prepare_kernel);
+	if (status == SB_DECLINE)
+		return SB_NO_IMAGE;
+	return status == SB_OK ? plan_and_take(s) : status;
+}
+
 enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel)
 {
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_PREPARE);
 	enum sb_status status;
 	int devices;
 
 	s->kernel = kernel;
 	make_wish(s);
 	devices = sb_split_devices(&s->wish);
-	status = with_each(s, devices, prepare_ring);
-	if (status != SB_OK)
+	status = prepare(s, devices);
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_PREPARE, 0, begin, 0);
+	if (status == SB_NO_IMAGE)
 		return status;
-	status = with_each(s, devices, prepare_kernel);
-	if (status == SB_DECLINE)
-		return SB_NO_IMAGE;
-	if (status == SB_OK)
-		status = plan_and_take(s);
 	if (status == SB_OK) {
 		make_carries(s);
-		status = sb_carry_out(s->carries, s->count);
+		status = carry_out(s);
 	}
 	if (status != SB_LOST && with_each(s, devices, give) == SB_LOST)
 		status = SB_LOST;
