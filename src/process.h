@@ -35,6 +35,16 @@ bool sb_process_nested(void);
 /* For threads of our own: the creator's floating-point environment may be the program's. */
 void sb_process_default_floating_point(void);
 
+/* A moment of a wait that keeps the processor. */
+static inline void sb_process_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
 /* Can the CPU read where this points? Nothing is touched; errno stays. */
 bool sb_process_reads(const void *address);
 
