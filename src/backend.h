@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend_threads.h"
 #include "call.h"
 
 enum sb_interface { SB_CBLAS, SB_F77, SB_INTERFACES };
@@ -44,6 +45,7 @@ struct sb_backend {
 	enum sb_source source;
 	int bits;	  /* of its integers, 32 or 64 */
 	const char *path; /* of the object it lives in, "" if that is not known */
+	struct sb_backend_threads threads; /* who is asked for their number */
 	struct sb_backend *next;
 };
 

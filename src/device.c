@@ -149,6 +149,11 @@ bool sb_device_turn(enum sb_health from, enum sb_health to, enum sb_reason why)
 	return atomic_compare_exchange_strong(&health, &expected, (int)to);
 }
 
+struct sb_device *sb_device_made(void)
+{
+	return &the_device;
+}
+
 struct sb_device *sb_device(void)
 {
 	enum sb_reason why;

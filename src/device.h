@@ -77,6 +77,8 @@ enum sb_health sb_device_health(enum sb_reason *why);
 /* Moves health from `from` to `to`; false if it was not `from`. `why` goes with unusable. */
 bool sb_device_turn(enum sb_health from, enum sb_health to, enum sb_reason why);
 
+/* What sb_device_birth() made, ready or not. */
+struct sb_device *sb_device_made(void);
 /* The device if it is ready, else NULL. */
 struct sb_device *sb_device(void);
 

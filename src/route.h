@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backend.h"
 #include "call.h"
 #include "situation.h"
 #include "status.h"
@@ -17,14 +18,16 @@ struct sb_decision {
 	bool compare;	/* both sides are to answer, and be compared */
 	bool on_device; /* operands lie where no backend may look: only sb_offload() can answer */
 	const char *kernel;		 /* that ran, or is asked for by name; NULL if neither */
-	double cpu_seconds, gpu_seconds; /* predicted; 0 where nothing was predicted */
+	/* Predicted, 0 where nothing was; the GPU's is the least it could be where that decided. */
+	double cpu_seconds, gpu_seconds;
 };
 
 /*
  * Decides. A call below the small-call bound is decided by one comparison, and never touches
- * anything of CUDA.
+ * anything of CUDA. `forward` says which backend would answer, and is asked for its threads; NULL:
+ * one that does not say.
  */
-struct sb_decision sb_route(const struct sb_call *call);
+struct sb_decision sb_route(const struct sb_call *call, const struct sb_forward *forward);
 
 /*
  * The judge itself: a pure function of the call, the situation and the profile. `decision` carries

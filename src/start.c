@@ -17,6 +17,20 @@ static atomic_llong missed_nanoseconds;
 static atomic_bool waited_in_vain;
 static atomic_bool ending;
 static struct sb_device_wish wish;
+static void (*_Atomic meeting)(struct sb_device *device);
+
+void sb_start_meet(void (*meet)(struct sb_device *device))
+{
+	atomic_store(&meeting, meet);
+}
+
+static void show_device(void)
+{
+	void (*meet)(struct sb_device *device) = atomic_load(&meeting);
+
+	if (meet)
+		meet(sb_device_made());
+}
 
 static double now(void)
 {
@@ -73,6 +87,7 @@ static void *start(void *unused)
 		return NULL;
 	}
 	sb_trace_line(2, "CUDA started in %d ms", (int)(1e3 * (now() - began)));
+	show_device();
 	/* Where the process has begun to end meanwhile, the device must not come up any more. */
 	if (atomic_load(&ending))
 		fail(SB_REASON_NO_GPU);

@@ -23,6 +23,12 @@
  */
 double sb_start_missed(double saving);
 
+/*
+ * Who is to be shown the device when it has been made, on the helper thread and before it is ready:
+ * the last who asked. He may use it, and is waited for as the start is.
+ */
+void sb_start_meet(void (*meet)(struct sb_device *device));
+
 /* Buys the start now, unless it has been bought. Returns at once. */
 void sb_start_buy(void);
 
