@@ -83,7 +83,8 @@ int sb_backend_threads_get(const struct sb_backend_threads *threads)
 
 	if (!threads->get)
 		return 0;
-	count = threads->wide ? ((int64_t(*)(void))threads->get)() : ((int (*)(void))threads->get)();
+	count = threads->wide ? ((int64_t(*)(void))threads->get)()
+			      : ((int (*)(void))threads->get)();
 	return count > 0 && count < 1 << 20 ? (int)count : 0;
 }
 

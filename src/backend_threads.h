@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floor 2: how many threads a BLAS uses, by its own word: OpenBLAS, MKL and BLIS each have a function
- * that says so, under the prefix and suffix of the library's other names.
+ * Floor 2: how many threads a BLAS uses, by its own word: OpenBLAS, MKL and BLIS each have a
+ * function that says so, under the prefix and suffix of the library's other names.
  */
 #ifndef SB_BACKEND_THREADS_H
 #define SB_BACKEND_THREADS_H

@@ -43,8 +43,8 @@ static double read(const struct sb_grid *grid, struct between m, struct between 
 		double along_n[2];
 
 		for (int j = 0; j < 2; j++)
-			along_n[j] = mix(plane[n.low + j][k.low], plane[n.low + j][k.low + 1],
-					 k.share);
+			along_n[j] =
+				mix(plane[n.low + j][k.low], plane[n.low + j][k.low + 1], k.share);
 		along_m[i] = mix(along_n[0], along_n[1], n.share);
 	}
 	return mix(along_m[0], along_m[1], m.share);

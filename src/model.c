@@ -14,28 +14,25 @@ static double most_of(double a, double b)
 }
 
 /*
- * Between two numbers of threads times are linear in 1 / threads. Beyond the last they go on falling
- * as they did from the one before, at best in proportion.
+ * Between two numbers of threads times are linear in 1 / threads. Beyond the last they are taken to
+ * fall in proportion: where nothing is known the backend is not to be thought slower than it is.
  */
 static double cpu_seconds(const struct sb_profile *p, double threads, const struct sb_call *call)
 {
-	int i = 0, low;
-	double before, at, share, seconds;
+	int i = 0;
+	double before, at, share;
 
 	while (i < p->cpus - 1 && p->cpu[i].threads < threads)
 		i++;
 	at = sb_grid_seconds(&p->cpu[i].seconds, call->m, call->n, call->k);
-	if (i == 0 || p->cpu[i].threads == threads)
+	if (p->cpu[i].threads < threads)
+		return at * p->cpu[i].threads / threads;
+	if (i == 0)
 		return at;
-	low = p->cpu[i - 1].threads;
 	before = sb_grid_seconds(&p->cpu[i - 1].seconds, call->m, call->n, call->k);
-	share = (1.0 / low - 1 / threads) / (1.0 / low - 1.0 / p->cpu[i].threads);
-	seconds = before + share * (at - before);
-	if (share <= 1)
-		return seconds;
-	if (seconds > at)
-		return at;
-	return most_of(seconds, at * p->cpu[i].threads / threads);
+	share = (1.0 / p->cpu[i - 1].threads - 1 / threads) /
+		(1.0 / p->cpu[i - 1].threads - 1.0 / p->cpu[i].threads);
+	return before + share * (at - before);
 }
 
 struct sb_cpu_parts sb_model_cpu(const struct sb_profile *profile,
@@ -122,8 +119,8 @@ struct sb_gpu_parts sb_model_gpu(const struct sb_profile *profile,
 	double longest;
 
 	p.kernel = sb_registry_pick(call->m, call->n, call->k, &profile->target);
-	p.computing = profile->kernel * sb_registry_seconds(p.kernel, call->m, call->n, call->k,
-							    &profile->target);
+	p.computing = profile->kernel *
+		      sb_registry_seconds(p.kernel, call->m, call->n, call->k, &profile->target);
 	p.up = copies(profile, situation, bytes, 0, 1, SB_STAGED_UP, SB_PINNED_UP);
 	p.down = copies(profile, situation, bytes, 2, 2, SB_STAGED_DOWN, SB_PINNED_DOWN);
 	p.seen = sb_model_seen(p.panels, profile->overlap);

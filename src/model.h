@@ -31,7 +31,7 @@ struct sb_gpu_parts {
 	const struct sb_kernel *kernel;
 	int panels;
 	double launch, up, down, computing;
-	double seen;	/* of the two shorter parts, a share */
+	double seen;	 /* of the two shorter parts, a share */
 	double measured; /* factor */
 	double turns;
 	double seconds; /* > 0 */

@@ -27,7 +27,6 @@ static const struct {
 /* The shipped profile, for the processors here, what a file held, and for the device that came. */
 static struct sb_profile shipped, here, from_file, met;
 static char file[4096];
-static int processors;
 static _Atomic(const char *) asking;
 static _Atomic(const struct sb_profile *) in_force;
 
@@ -56,6 +55,21 @@ void sb_profile_backend(const char *path, char *name, size_t size)
 		if ((unsigned char)*c < ' ' || *c == '#')
 			*c = '?';
 	free(real);
+}
+
+static int processors;
+
+static void count_processors(void)
+{
+	processors = sb_threads_process();
+}
+
+int sb_profile_processors(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, count_processors);
+	return processors;
 }
 
 static uint64_t file_key(const char *backend)
@@ -88,7 +102,7 @@ static bool read_file(const char *backend, bool *found)
 		return false;
 	if (!problem && strcmp(from_file.backend, backend) != 0)
 		problem = "it was made with another BLAS";
-	if (!problem && from_file.processors != processors)
+	if (!problem && from_file.processors != sb_profile_processors())
 		problem = "it was made with another number of processors";
 	if (problem)
 		refuse(problem);
@@ -125,19 +139,19 @@ static void suit_processors(struct sb_profile *p)
 {
 	for (int link = SB_STAGED_UP; link <= SB_STAGED_DOWN; link++)
 		for (int i = 0; i < SB_LINK_SIZES; i++) {
-			double least = (double)sb_link_sizes[i] / (processors * thread_rate[link]);
+			double least = (double)sb_link_sizes[i] /
+				       (sb_profile_processors() * thread_rate[link]);
 
 			if (p->link[link][i] < least)
 				p->link[link][i] = least;
 		}
-	p->processors = processors;
+	p->processors = sb_profile_processors();
 }
 
 static void begin(void)
 {
 	char name[sizeof shipped.backend];
 
-	processors = sb_threads_process();
 	sb_profile_backend(atomic_load(&asking), name, sizeof name);
 	if (find_file(name)) {
 		atomic_store(&in_force, &from_file);
@@ -159,19 +173,12 @@ static void begin_once(const char *backend)
 
 const struct sb_profile *sb_profile(const char *backend)
 {
-	const struct sb_profile *profile =
-		atomic_load_explicit(&in_force, memory_order_acquire);
+	const struct sb_profile *profile = atomic_load_explicit(&in_force, memory_order_acquire);
 
 	if (profile)
 		return profile;
 	begin_once(backend);
 	return atomic_load(&in_force);
-}
-
-int sb_profile_processors(void)
-{
-	/* Also asked while it begins. */
-	return processors ? processors : sb_profile(NULL) ? processors : 1;
 }
 
 const char *sb_profile_source(void)
@@ -191,8 +198,7 @@ static bool same_gpu(const struct sb_profile *p, const struct sb_device *device)
 /* A file knows its driver too; the shipped profile is near enough for all of them. */
 static bool serves(const struct sb_profile *p, const struct sb_device *device)
 {
-	return same_gpu(p, device) &&
-	       (p != &from_file || p->driver == sb_driver_status().version);
+	return same_gpu(p, device) && (p != &from_file || p->driver == sb_driver_status().version);
 }
 
 bool sb_profile_unknown(const struct sb_device *device)

@@ -51,7 +51,8 @@ struct sb_profile {
 	} cpu[SB_PROFILE_CPUS];
 };
 
-/* The profile in force; never NULL. The first to ask says which backend's file serves the process. */
+/* The profile in force; never NULL. The first to ask says which backend's file serves the process.
+ */
 const struct sb_profile *sb_profile(const char *backend);
 
 /* Where it comes from: a file's path, "built in", "built in, adapted to the device". */
@@ -60,7 +61,7 @@ const char *sb_profile_source(void);
 /* The shipped profile as it is, whatever the machine. */
 const struct sb_profile *sb_profile_shipped(void);
 
-/* Processors of the process when the profile was looked for. */
+/* Processors of the process, counted once. */
 int sb_profile_processors(void);
 
 /* The name under which a backend goes in a profile: that of its file, links followed. */

@@ -146,7 +146,7 @@ enum part {
 	PARTS
 };
 static const char *const parts[PARTS] = {
-	"gpu",	  "driver", "backend", "processors", "key",   "device",
+	"gpu",	  "driver",  "backend", "processors", "key",   "device",
 	"launch", "overlap", "kernel",	"link",	      "whole", "cpu",
 };
 struct reading {
@@ -369,8 +369,8 @@ const char *sb_profile_parse(const char *text, size_t length, struct sb_profile 
 	int format;
 
 	memset(profile, 0, sizeof *profile);
-	if (!next_line(&all, &line) || !is(word(&line), "shimblas") || !is(word(&line), "profile") ||
-	    !integer(&line, 0, 1 << 30, &format))
+	if (!next_line(&all, &line) || !is(word(&line), "shimblas") ||
+	    !is(word(&line), "profile") || !integer(&line, 0, 1 << 30, &format))
 		return "it is no profile";
 	if (format != SB_PROFILE_FORMAT)
 		return "its format is another";

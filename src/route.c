@@ -18,12 +18,6 @@
 #include "start.h"
 #include "threads.h"
 
-/*
- * mnk below which no GPU has ever been worth its launches: 128^3 takes OpenBLAS on one core some
- * 40 us, a launch and two copies 30.
- */
-static const double small_work = 128.0 * 128.0 * 128.0;
-
 _Atomic uint64_t sb_route_quick;
 static atomic_int mode_in_force = SB_MODE_AUTO;
 static _Atomic double small_bound = -DBL_MAX;
@@ -32,16 +26,17 @@ static _Atomic double small_bound = -DBL_MAX;
 static void set_bound(int mode)
 {
 	const double bounds[] = {
-		[SB_MODE_AUTO] = small_work,
-		[SB_MODE_CPU] = small_work,
+		[SB_MODE_AUTO] = SB_ROUTE_SMALL_WORK,
+		[SB_MODE_CPU] = SB_ROUTE_SMALL_WORK,
 		[SB_MODE_GPU] = 1,
 		[SB_MODE_CHECK] = 1,
 	};
 
 	atomic_store(&mode_in_force, mode);
 	atomic_store(&small_bound, bounds[mode]);
-	atomic_store(&sb_route_quick,
-		     sb_settings_timed() || bounds[mode] < small_work ? 0 : SB_SMALL_EXTENT);
+	atomic_store(&sb_route_quick, sb_settings_timed() || bounds[mode] < SB_ROUTE_SMALL_WORK
+					      ? 0
+					      : SB_SMALL_EXTENT);
 }
 
 static void take_setting(void)

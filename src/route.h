@@ -12,12 +12,18 @@
 #include "situation.h"
 #include "status.h"
 
+/*
+ * mnk below which no GPU has ever been worth its launches: 128^3 takes OpenBLAS on one core some
+ * 40 us, a launch and two copies 30.
+ */
+#define SB_ROUTE_SMALL_WORK (128.0 * 128.0 * 128.0)
+
 struct sb_decision {
 	enum sb_side side;
 	enum sb_reason reason;
 	bool compare;	/* both sides are to answer, and be compared */
 	bool on_device; /* operands lie where no backend may look: only sb_offload() can answer */
-	const char *kernel;		 /* that ran, or is asked for by name; NULL if neither */
+	const char *kernel; /* that ran, or is asked for by name; NULL if neither */
 	/* Predicted, 0 where nothing was; the GPU's is the least it could be where that decided. */
 	double cpu_seconds, gpu_seconds;
 };

@@ -26,7 +26,7 @@ void sb_start_meet(void (*meet)(struct sb_device *device))
 
 static void show_device(void)
 {
-	void (*meet)(struct sb_device *device) = atomic_load(&meeting);
+	void (*meet)(struct sb_device * device) = atomic_load(&meeting);
 
 	if (meet)
 		meet(sb_device_made());
