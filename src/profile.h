@@ -43,7 +43,7 @@ struct sb_profile {
 	bool has_whole;
 	struct sb_grid whole; /* whole calls, pageable, over what the parts say */
 
-	/* The backend, for ascending numbers of threads, 1 first. */
+	/* The backend, for ascending numbers of threads. */
 	int cpus;
 	struct {
 		int threads;

@@ -330,8 +330,6 @@ static const char *complete(struct reading *r)
 	for (int i = 0; i < p->cpus; i++)
 		if (!filled(&p->cpu[i].seconds) || !ascends(&p->cpu[i].seconds))
 			return "times of the backend are missing, or fall where a size grows";
-	if (p->cpu[0].threads != 1)
-		return "times of the backend with 1 thread are missing";
 	p->has_whole = r->seen[WHOLE];
 	if (p->has_whole && !filled(&p->whole))
 		return "factors of whole calls are missing";

@@ -19,16 +19,20 @@ const struct sb_backend *sb_sides_backend(void)
 	return sb_backend_find(&sb_names[SB_NAME_cblas_sgemm], __builtin_return_address(0));
 }
 
-static double once(cblas_function *function, const struct sb_bench_product *p)
+static double call(cblas_function *function, const struct sb_bench_product *p)
 {
-	double start;
+	double start = sb_bench_now();
 
-	sb_bench_poison(p);
-	start = sb_bench_now();
 	function(COLUMN_MAJOR, p->shape->trans_a ? TRANSPOSE : NO_TRANSPOSE,
 		 p->shape->trans_b ? TRANSPOSE : NO_TRANSPOSE, p->shape->m, p->shape->n,
 		 p->shape->k, 1, p->a, p->extent.lda, p->b, p->extent.ldb, 0, p->c, p->extent.ldc);
 	return sb_bench_now() - start;
+}
+
+static double once(cblas_function *function, const struct sb_bench_product *p)
+{
+	sb_bench_poison(p);
+	return call(function, p);
 }
 
 /* Did the last call go where it was sent? */
@@ -63,6 +67,25 @@ double sb_sides_seconds(enum sb_side side, const struct sb_bench_product *produc
 		seconds[i] = once(function, product);
 	sb_route_set_mode(mode);
 	return first < 0 || first > long_run ? first : sb_bench_middle(seconds, runs);
+}
+
+double sb_sides_on_device(const struct sb_bench_product *product, int runs)
+{
+	cblas_function *function = (cblas_function *)sb_names_entry("cblas_sgemm");
+	double seconds[MOST_RUNS];
+	int mode = sb_route_mode();
+	bool done = true;
+
+	if (runs > MOST_RUNS)
+		runs = MOST_RUNS;
+	sb_route_set_mode(SB_MODE_GPU);
+	(void)call(function, product);
+	for (int i = 0; i < runs && done; i++) {
+		seconds[i] = call(function, product);
+		done = answered(SB_GPU);
+	}
+	sb_route_set_mode(mode);
+	return done ? sb_bench_middle(seconds, runs) : -1;
 }
 
 void sb_sides_settle(void)

@@ -18,6 +18,9 @@ const struct sb_backend *sb_sides_backend(void);
 double sb_sides_seconds(enum sb_side side, const struct sb_bench_product *product, int runs,
 			double long_run);
 
+/* The same for operands that lie on the device, C among them: the GPU's, in some runs. */
+double sb_sides_on_device(const struct sb_bench_product *product, int runs);
+
 /* The threads of a backend spin for a while after a call: waits until they have ceased. */
 void sb_sides_settle(void);
 
