@@ -88,6 +88,17 @@ double sb_sides_on_device(const struct sb_bench_product *product, int runs)
 	return done ? sb_bench_middle(seconds, runs) : -1;
 }
 
+enum sb_side sb_sides_choose(const struct sb_profile *profile, const struct sb_situation *situation,
+			     const struct sb_call *call)
+{
+	if ((double)call->m * (double)call->n * (double)call->k < SB_ROUTE_SMALL_WORK)
+		return SB_CPU;
+	return sb_model_gpu(profile, situation, call).seconds <
+			       sb_model_cpu(profile, situation, call).seconds
+		       ? SB_GPU
+		       : SB_CPU;
+}
+
 void sb_sides_settle(void)
 {
 	usleep(150 * 1000);

@@ -5,6 +5,7 @@
 
 #include "backend.h"
 #include "bench_time.h"
+#include "model.h"
 #include "status.h"
 
 /* The BLAS that answers here what the GPU does not. */
@@ -20,6 +21,10 @@ double sb_sides_seconds(enum sb_side side, const struct sb_bench_product *produc
 
 /* The same for operands that lie on the device, C among them: the GPU's, in some runs. */
 double sb_sides_on_device(const struct sb_bench_product *product, int runs);
+
+/* The side that the library would choose where CUDA has been started. */
+enum sb_side sb_sides_choose(const struct sb_profile *profile, const struct sb_situation *situation,
+			     const struct sb_call *call);
 
 /* The threads of a backend spin for a while after a call: waits until they have ceased. */
 void sb_sides_settle(void);

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "both_sides.h"
 #include "command.h"
 #include "gpu.h"
 #include "model.h"
-#include "names.h"
 #include "option.h"
 #include "page.h"
 #include "plan.h"
@@ -103,14 +102,9 @@ static bool parse_beta(const char *word, float *beta)
 	return (end != word && !*end) || complain("--beta is a number, not ", word);
 }
 
-static const struct sb_backend *backend(void)
-{
-	return sb_backend_find(&sb_names[SB_NAME_cblas_sgemm], __builtin_return_address(0));
-}
-
 static bool ask(const struct sb_options *options, struct question *q)
 {
-	int told = sb_backend_threads_get(&backend()->threads);
+	int told = sb_backend_threads_get(&sb_sides_backend()->threads);
 	long threads = sb_option_number(options, SB_OPTION_explain_threads,
 					told ? told : sb_threads_backend(), 1, MOST);
 	long callers = sb_option_number(options, SB_OPTION_explain_callers, 1, 1, MOST);
@@ -144,7 +138,7 @@ static void find_device(struct sb_page *page, const char *name, struct question 
 {
 	struct sb_device *device;
 
-	q->profile = sb_profile(backend()->path);
+	q->profile = sb_profile(sb_sides_backend()->path);
 	q->situation.health = SB_HEALTH_READY;
 	if (name) {
 		q->profile = sb_profile_shipped();
@@ -154,7 +148,7 @@ static void find_device(struct sb_page *page, const char *name, struct question 
 	}
 	device = sb_gpu_device();
 	if (device) {
-		sb_profile_meet(device, NULL);
+		sb_gpu_meet(device);
 		q->profile = sb_profile(NULL);
 		sb_page_say(page, "device", "%s", device->name);
 	} else {
@@ -262,11 +256,11 @@ static void say_verdict(struct sb_page *page, const struct question *q)
 	double gpu = sb_model_gpu(q->profile, &q->situation, &q->call).seconds;
 	double work = (double)q->call.m * (double)q->call.n * (double)q->call.k;
 	bool small = work < SB_ROUTE_SMALL_WORK;
-	bool on_gpu = !small && gpu < cpu;
+	enum sb_side side = sb_sides_choose(q->profile, &q->situation, &q->call);
 
 	sb_page_say(page, "cpu", "%.4f ms predicted", 1e3 * cpu);
 	sb_page_say(page, "gpu", "%.4f ms predicted, once CUDA has started", 1e3 * gpu);
-	sb_page_say(page, "side", "%s", sb_side_word(on_gpu ? SB_GPU : SB_CPU));
+	sb_page_say(page, "side", "%s", sb_side_word(side));
 	sb_page_say(page, "reason", "%s: %s",
 		    sb_reason_word(small ? SB_REASON_SMALL : SB_REASON_FASTER),
 		    sb_reason_text(small ? SB_REASON_SMALL : SB_REASON_FASTER));

@@ -63,8 +63,6 @@ static bool measure(struct sb_tune *tune, struct sb_device *device)
 
 static void say(const struct sb_profile *p, const char *path, bool device)
 {
-	const struct sb_profile *threads = p;
-
 	printf("profile   %s\n", path);
 	if (device)
 		printf("gpu       %s: 256 MiB up in %.2f ms, pinned %.2f; a call of nothing %.1f "
@@ -74,7 +72,7 @@ static void say(const struct sb_profile *p, const char *path, bool device)
 	else
 		printf("gpu       not measured: %s\n", sb_gpu_why_not());
 	printf("backend   %s:", p->backend);
-	for (int i = 0; i < threads->cpus; i++)
+	for (int i = 0; i < p->cpus; i++)
 		printf("%s %d", i ? "," : "", p->cpu[i].threads);
 	printf(" threads\n");
 }
@@ -86,6 +84,7 @@ int sb_command_tune(int argc, char **argv)
 	struct sb_options options;
 	struct sb_profile *profile;
 	struct sb_device *device;
+	struct sb_tune tune;
 	char path[PATH_MAX];
 	long seconds;
 	bool done;
@@ -109,7 +108,7 @@ int sb_command_tune(int argc, char **argv)
 	}
 	begin_profile(profile);
 	device = sb_gpu_device();
-	struct sb_tune tune = {
+	tune = (struct sb_tune){
 		.profile = profile, .data = &data, .largest = largest.m, .budget = (double)seconds};
 	done = measure(&tune, device);
 	if (done && !(done = sb_tune_write(profile, path)))
