@@ -106,8 +106,23 @@ static bool all_pageable(const struct sb_situation *situation)
 	return true;
 }
 
-struct sb_gpu_parts sb_model_gpu(const struct sb_profile *profile,
-				 const struct sb_situation *situation, const struct sb_call *call)
+static double longest_of(const struct sb_gpu_parts *p)
+{
+	return most_of(most_of(p->up, p->down), p->computing);
+}
+
+static void put_together(struct sb_gpu_parts *p)
+{
+	double longest = longest_of(p);
+
+	p->seconds = p->turns * p->measured *
+		     (p->launch + longest + p->seen * (p->up + p->down + p->computing - longest));
+}
+
+/* All but the kernel. */
+static struct sb_gpu_parts without_kernel(const struct sb_profile *profile,
+					  const struct sb_situation *situation,
+					  const struct sb_call *call)
 {
 	const double element = (double)sb_element(call->type)->bytes;
 	const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
@@ -116,20 +131,34 @@ struct sb_gpu_parts sb_model_gpu(const struct sb_profile *profile,
 				 .launch = profile->launch,
 				 .measured = 1,
 				 .turns = 1 + situation->queue};
-	double longest;
+
+	p.up = copies(profile, situation, bytes, 0, 1, SB_STAGED_UP, SB_PINNED_UP);
+	p.down = copies(profile, situation, bytes, 2, 2, SB_STAGED_DOWN, SB_PINNED_DOWN);
+	p.seen = sb_model_seen(p.panels, profile->overlap);
+	if (profile->has_whole && all_pageable(situation))
+		p.measured = sb_grid_factor(&profile->whole, call->m, call->n, call->k);
+	return p;
+}
+
+struct sb_gpu_parts sb_model_gpu(const struct sb_profile *profile,
+				 const struct sb_situation *situation, const struct sb_call *call)
+{
+	struct sb_gpu_parts p = without_kernel(profile, situation, call);
 
 	p.kernel = sb_registry_pick(call->m, call->n, call->k, &profile->target);
 	p.computing = profile->kernel *
 		      sb_registry_seconds(p.kernel, call->m, call->n, call->k, &profile->target);
-	p.up = copies(profile, situation, bytes, 0, 1, SB_STAGED_UP, SB_PINNED_UP);
-	p.down = copies(profile, situation, bytes, 2, 2, SB_STAGED_DOWN, SB_PINNED_DOWN);
-	p.seen = sb_model_seen(p.panels, profile->overlap);
-	longest = most_of(most_of(p.up, p.down), p.computing);
-	if (profile->has_whole && all_pageable(situation))
-		p.measured = sb_grid_factor(&profile->whole, call->m, call->n, call->k);
-	p.seconds = p.turns * p.measured *
-		    (p.launch + longest + p.seen * (p.up + p.down + p.computing - longest));
+	put_together(&p);
 	return p;
+}
+
+double sb_model_gpu_copies(const struct sb_profile *profile, const struct sb_situation *situation,
+			   const struct sb_call *call)
+{
+	struct sb_gpu_parts p = without_kernel(profile, situation, call);
+
+	put_together(&p);
+	return p.seconds;
 }
 
 double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_call *call)
@@ -139,6 +168,6 @@ double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_call
 	double up = sb_model_copy(profile, SB_PINNED_UP, (m + n) * k * element);
 	double down = sb_model_copy(profile, SB_PINNED_DOWN, m * n * element);
 
-	/* Copies overlap, and factors of whole calls may be below 1. */
+	/* Factors of whole calls may be below 1. */
 	return 0.7 * (profile->launch + most_of(up, down));
 }

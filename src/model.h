@@ -39,7 +39,11 @@ struct sb_gpu_parts {
 struct sb_gpu_parts sb_model_gpu(const struct sb_profile *profile,
 				 const struct sb_situation *situation, const struct sb_call *call);
 
-/* Less than any call of these sizes on host memory takes on the GPU; found in no time. */
+/* The same with a kernel that takes no time: less, and found without picking one. */
+double sb_model_gpu_copies(const struct sb_profile *profile, const struct sb_situation *situation,
+			   const struct sb_call *call);
+
+/* Less than any call of these sizes on host memory takes on the GPU, pinned or not. */
 double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_call *call);
 
 /* Seconds for copies of so many bytes. */

@@ -150,7 +150,10 @@ struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situatio
 	double alone;
 
 	decision.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
-	decision.gpu_seconds = sb_model_gpu(profile, &situation, call).seconds;
+	decision.gpu_seconds = sb_model_gpu_copies(profile, &situation, call);
+	/* Picking a kernel takes longer than all else, and mostly changes nothing. */
+	if (decision.gpu_seconds < decision.cpu_seconds || situation.queue)
+		decision.gpu_seconds = sb_model_gpu(profile, &situation, call).seconds;
 	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
 		return sb_route_to_cpu(decision, situation.unusable);
 	for (int i = 0; i < 3; i++)
@@ -161,6 +164,8 @@ struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situatio
 		return situation.health == SB_HEALTH_READY
 			       ? sb_route_to_gpu(decision, SB_REASON_FASTER)
 			       : sb_route_to_cpu(decision, SB_REASON_STARTING);
+	if (!situation.queue)
+		return sb_route_to_cpu(decision, SB_REASON_FASTER);
 	situation.queue = 0;
 	alone = sb_model_gpu(profile, &situation, call).seconds;
 	return sb_route_to_cpu(decision,

@@ -129,6 +129,8 @@ static void the_least_is_less(void)
 				double least = sb_model_gpu_least(sb_profile_shipped(), &call);
 
 				CU_ASSERT(least > 0 && least <= on_gpu(s, call));
+				CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s, &call) <=
+					  on_gpu(s, call));
 				for (int i = 0; i < 3; i++)
 					s.places[i] = SB_PLACE_PINNED;
 				CU_ASSERT(least <= on_gpu(s, call));

@@ -108,14 +108,13 @@ static bool measure_links(struct sb_tune *tune, struct sb_device *device)
 
 /* --- launches and kernels --- */
 
-/* The largest square, of a few, whose kernel can be measured in a part of the time. */
+/* The largest square, of a few, whose kernel can be measured in the time there is. */
 static bool measure_kernel(struct sb_tune *tune, struct sb_device *device, double budget)
 {
 	static const int64_t squares[] = {256, 1024, 4096};
 	const struct sb_bench_pace pace = {.repeat = 7, .budget = budget / 3};
 	struct sb_profile *p = tune->profile;
-	double began = sb_bench_now();
-	double taken = 0;
+	double seconds = 0;
 
 	for (size_t i = 0; i < sizeof squares / sizeof *squares; i++) {
 		const struct sb_bench_shape shape = {
@@ -124,13 +123,14 @@ static bool measure_kernel(struct sb_tune *tune, struct sb_device *device, doubl
 			sb_registry_pick(shape.m, shape.n, shape.k, &p->target);
 		struct sb_bench_product product;
 		struct sb_bench_launch launch;
-		double before = sb_bench_now(), seconds = -1;
 
-		if (shape.m > tune->largest || 64 * taken > budget - (before - began))
+		/* Each has 64 times the work of the one before. */
+		if (shape.m > tune->largest || 64 * (pace.repeat + 3) * seconds > budget)
 			break;
 		product = sb_bench_product(tune->data, &shape);
 		if (!sb_bench_launch_open(&launch, device, &product, tune->data->reference))
 			return false;
+		seconds = -1;
 		if (sb_bench_launch_prepare(&launch, kernel)) {
 			seconds = sb_bench_launch_median(&launch, pace, sb_bench_launch_gemm);
 			sb_bench_launch_unprepare(&launch);
@@ -140,7 +140,6 @@ static bool measure_kernel(struct sb_tune *tune, struct sb_device *device, doubl
 			return false;
 		p->kernel = seconds /
 			    sb_registry_seconds(kernel, shape.m, shape.n, shape.k, &p->target);
-		taken = sb_bench_now() - before;
 	}
 	return true;
 }
