@@ -15,7 +15,6 @@ struct sb_carry {
 	struct sb_device *device;
 	const struct sb_call *call;
 	const struct sb_kernel *kernel;
-	const struct sb_kernel *narrow; /* for blocks of few tiles, or NULL */
 	const struct sb_plan *plan;
 	sb_cu_deviceptr base; /* of the region that the plan's offsets speak of */
 	enum sb_place places[SB_OPERANDS];

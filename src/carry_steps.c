@@ -102,14 +102,14 @@ static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int
 	return (const float *)(uintptr_t)(c->base + slot);
 }
 
-/* Less than half the multiprocessors would have a tile: smaller ones are done sooner. */
+/* A block has fewer tiles than the whole: smaller ones may keep more multiprocessors busy. */
 static const struct sb_kernel *kernel_for(const struct sb_carry *c, const struct sb_step *step)
 {
-	const struct sb_kernel *kernel = c->kernel;
-	int64_t tiles = ((step->m + kernel->bm - 1) / kernel->bm) *
-			((step->n + kernel->bn - 1) / kernel->bn);
+	const struct sb_target target = sb_launch_target(c->device);
+	const struct sb_kernel *alike =
+		sb_registry_alike(c->kernel, step->m, step->n, c->call->k, &target);
 
-	return c->narrow && 2 * tiles < c->device->multiprocessors ? c->narrow : kernel;
+	return sb_launch_prepare(c->device, alike) == SB_OK ? alike : c->kernel;
 }
 
 static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)

@@ -13,7 +13,7 @@
 #endif
 
 #define LEAST  ((size_t)1 << 20) /* bytes; less is not worth the looking */
-#define PIECE  ((size_t)1 << 20)
+#define PIECE  ((size_t)2 << 20) /* a huge page of most systems */
 #define PIECES 512
 #define LOOKS  8
 
@@ -63,8 +63,10 @@ void sb_fresh_begin(struct sb_fresh *fresh, const struct sb_call *call)
 	fresh->bytes = end - first;
 	if (!some_missing(fresh, page))
 		return;
-	fresh->piece = fresh->bytes / PIECES > PIECE ? fresh->bytes / PIECES + page : PIECE;
-	fresh->piece = fresh->piece / page * page;
+	/* All of it is going to be written. Where the system gives huge pages to who asks, it can.
+	 */
+	(void)madvise(fresh->base, fresh->bytes, MADV_HUGEPAGE);
+	fresh->piece = (fresh->bytes / PIECES + PIECE) / PIECE * PIECE;
 	atomic_store(&fresh->over, false);
 	fresh->job.work = populate;
 	fresh->job.context = fresh;

@@ -103,9 +103,6 @@ static enum sb_status try_kernel(struct work *w, struct sb_device *device,
 	if (status != SB_OK)
 		return status;
 	w->carry.kernel = kernel;
-	w->carry.narrow = sb_registry_narrow(kernel);
-	if (w->carry.narrow && sb_launch_prepare(device, w->carry.narrow) != SB_OK)
-		w->carry.narrow = NULL;
 	/*
 	 * Never by DMA into the caller's C, pinned or not: a device that is given up with such a
 	 * copy on its way may wake and make it after the CPU has answered and the program has

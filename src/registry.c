@@ -191,18 +191,48 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 	return picked;
 }
 
-const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel)
+static bool reads_panels_of(const struct sb_kernel *other, const struct sb_kernel *kernel)
 {
-	for (size_t i = 0; i < COUNT(kernels) && !*sb_settings()->kernel; i++) {
-		const struct sb_kernel *other = &kernels[i];
+	return strcmp(other->source, kernel->source) == 0 && other->form == kernel->form &&
+	       kernel->bm % other->bm == 0 && kernel->bn % other->bn == 0 &&
+	       kernel->bk % other->bk == 0;
+}
 
-		if (strcmp(other->source, kernel->source) == 0 && other->form == kernel->form &&
-		    other->arch <= kernel->arch && kernel->bm % other->bm == 0 &&
-		    kernel->bn % other->bn == 0 && kernel->bk % other->bk == 0 &&
-		    other->bm * other->bn < kernel->bm * kernel->bn)
-			return other;
+/*
+ * What a block costs where others come before and after it: the seconds until it is done, and those
+ * for which it keeps the whole device from the others, however many of its tiles run at once.
+ */
+static double cost_of(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+		      const struct sb_target *target)
+{
+	double tiles = (double)ceil_div(m, kernel->bm) * (double)ceil_div(n, kernel->bn);
+	double flops = 2.0 * kernel->bm * kernel->bn * (double)k * tiles;
+
+	for (size_t i = 0; i < COUNT(rates); i++)
+		if (strcmp(rates[i].name, kernel->name) == 0)
+			return sb_registry_seconds(kernel, m, n, k, target) +
+			       flops / (rates[i].full * target->multiprocessors);
+	return INFINITY;
+}
+
+const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,
+					  int64_t k, const struct sb_target *target)
+{
+	const struct sb_kernel *best = kernel;
+	double least = cost_of(kernel, m, n, k, target);
+
+	for (size_t i = 0; i < COUNT(kernels) && !*sb_settings()->kernel; i++) {
+		double cost;
+
+		if (!reads_panels_of(&kernels[i], kernel))
+			continue;
+		cost = cost_of(&kernels[i], m, n, k, target);
+		if (cost < least) {
+			least = cost;
+			best = &kernels[i];
+		}
 	}
-	return NULL;
+	return best;
 }
 
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous)

@@ -10,8 +10,10 @@
 #define SLOTS	    SB_RING_SLOTS
 #define RINGS	    2
 #define SLOT_LEAST  ((size_t)4 << 10)
-#define SLOT_MOST   ((size_t)4 << 20)
+#define SLOT_MOST   ((size_t)2 << 20)
 #define CHUNK_LEAST ((size_t)256 << 10)
+#define LINE	    64
+#define HANDFUL	    ((size_t)4 << 10)
 
 struct slot {
 	char *memory;
@@ -135,6 +137,32 @@ static void submit(struct slot *slot, void (*work)(void *, size_t), enum sb_copy
 		(void)sb_copy_threads_help();
 }
 
+/*
+ * Pushes what was written out of this core's own cache, which a device reads at half the speed of
+ * the cache that all share. A hint: a processor that does not know it does nothing.
+ */
+static void hand_over(const char *from, size_t bytes)
+{
+#if defined(__x86_64__)
+	for (size_t i = 0; i < bytes; i += LINE)
+		__asm__ volatile("cldemote %0" : : "m"(from[i]));
+#else
+	(void)from;
+	(void)bytes;
+#endif
+}
+
+/* Some at a time, so that what is handed over is still in this core's cache. */
+static void copy_for_device(char *to, const char *from, size_t bytes)
+{
+	for (size_t done = 0; done < bytes; done += HANDFUL) {
+		size_t some = bytes - done < HANDFUL ? bytes - done : HANDFUL;
+
+		memcpy(to + done, from + done, some);
+		hand_over(to + done, some);
+	}
+}
+
 static void fill(void *context, size_t index)
 {
 	struct slot *slot = context;
@@ -145,11 +173,12 @@ static void fill(void *context, size_t index)
 		   (piece.start - slot->chunk.start);
 
 	if (lines->host_pitch == piece.width && slot->chunk.width == piece.width) {
-		memcpy(to, from, piece.height * piece.width);
+		copy_for_device(to, from, piece.height * piece.width);
 		return;
 	}
 	for (size_t i = 0; i < piece.height; i++)
-		memcpy(to + i * slot->chunk.width, from + i * lines->host_pitch, piece.width);
+		copy_for_device(to + i * slot->chunk.width, from + i * lines->host_pitch,
+				piece.width);
 }
 
 bool sb_ring_feed(struct sb_upload *upload)
