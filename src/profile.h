@@ -36,6 +36,7 @@ struct sb_profile {
 	int clock_khz;
 	size_t memory;
 
+	double start;	/* of CUDA, once in a process */
 	double launch;	/* of a call that copies nothing, beside its kernel */
 	double overlap; /* share of what is hidden behind the longest part that stays visible */
 	double kernel;	/* seconds of a kernel over those of rates.def */

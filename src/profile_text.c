@@ -137,6 +137,7 @@ enum part {
 	PROCESSORS,
 	KEY,
 	DEVICE,
+	START,
 	LAUNCH,
 	OVERLAP,
 	KERNEL,
@@ -146,7 +147,7 @@ enum part {
 	PARTS
 };
 static const char *const parts[PARTS] = {
-	"gpu",	  "driver",  "backend", "processors", "key",   "device",
+	"gpu",	  "driver",  "backend", "processors", "key",   "device", "start",
 	"launch", "overlap", "kernel",	"link",	      "whole", "cpu",
 };
 struct reading {
@@ -262,6 +263,8 @@ static bool read_part(enum part part, struct line *line, struct reading *r)
 		return read_key(line, &r->key);
 	case DEVICE:
 		return read_device(line, p);
+	case START:
+		return positive(line, 1e-6, &p->start);
 	case LAUNCH:
 		return positive(line, 1e-6, &p->launch);
 	case OVERLAP:

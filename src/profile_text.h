@@ -7,7 +7,7 @@
  *     gpu NAME            driver N            backend FILE      processors N
  *     key HASH            of those four
  *     device ARCH MULTIPROCESSORS KHZ SHARED-BYTES MAPS MEBIBYTES
- *     launch T            overlap X           kernel X
+ *     start T             launch T            overlap X           kernel X
  *     link WAY T...       for each size; WAY is staged-up, staged-down, pinned-up or pinned-down
  *     whole M N X...      for each k; optional, then of every M and N
  *     cpu THREADS M N T...  for each k, of every M and N

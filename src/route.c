@@ -214,7 +214,9 @@ static struct sb_decision force_gpu(const struct sb_forward *forward, struct sb_
 static void consider_start(const struct sb_decision *decision, enum sb_health health)
 {
 	double saving = decision->cpu_seconds - decision->gpu_seconds;
+	double price = sb_profile(NULL)->start;
 
+	sb_start_set_price(price);
 	if (health == SB_HEALTH_UNBORN) {
 		sb_start_meet(meet_device);
 		/* Where the program has started CUDA itself its price is next to nothing. */
@@ -225,7 +227,7 @@ static void consider_start(const struct sb_decision *decision, enum sb_health he
 	}
 	if (sb_settings()->reproducible)
 		sb_start_wait(SB_START_PATIENCE);
-	else if (saving >= SB_START_PRICE)
+	else if (saving >= price)
 		sb_start_wait(saving);
 }
 

@@ -14,6 +14,7 @@
 #define EXIT_PATIENCE 10.0
 
 static atomic_llong missed_nanoseconds;
+static _Atomic double price = SB_START_PRICE;
 static atomic_bool waited_in_vain;
 static atomic_bool ending;
 static struct sb_device_wish wish;
@@ -128,18 +129,24 @@ void sb_start_buy(void)
 	errno = error_number;
 }
 
+void sb_start_set_price(double seconds)
+{
+	atomic_store(&price, seconds);
+}
+
 double sb_start_missed(double saving)
 {
+	const double whole = atomic_load(&price);
 	enum sb_reason why;
 	long long sum;
 
 	if (sb_device_health(&why) != SB_HEALTH_UNBORN || !(saving > 0))
 		return 1e-9 * (double)atomic_load(&missed_nanoseconds);
-	if (saving > SB_START_PRICE)
-		saving = SB_START_PRICE; /* keeps the sum far from overflow */
+	if (saving > whole)
+		saving = whole; /* keeps the sum far from overflow */
 	sum = atomic_fetch_add(&missed_nanoseconds, (long long)(1e9 * saving)) +
 	      (long long)(1e9 * saving);
-	if ((double)sum >= 0.999e9 * SB_START_PRICE)
+	if ((double)sum >= 0.999e9 * whole)
 		sb_start_buy();
 	return 1e-9 * (double)sum;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_time.h"
 #include "both_sides.h"
 #include "command.h"
 #include "gpu.h"
@@ -85,6 +86,7 @@ int sb_command_tune(int argc, char **argv)
 	struct sb_profile *profile;
 	struct sb_device *device;
 	struct sb_tune tune;
+	double began;
 	char path[PATH_MAX];
 	long seconds;
 	bool done;
@@ -107,7 +109,10 @@ int sb_command_tune(int argc, char **argv)
 		return 1;
 	}
 	begin_profile(profile);
+	began = sb_bench_now();
 	device = sb_gpu_device();
+	if (device)
+		profile->start = sb_bench_now() - began;
 	tune = (struct sb_tune){
 		.profile = profile, .data = &data, .largest = largest.m, .budget = (double)seconds};
 	done = measure(&tune, device);

@@ -65,7 +65,9 @@ static void write_profile(FILE *out, const struct sb_profile *p)
 	fputs("# compute capability, multiprocessors, kHz, shared memory, tensor maps, MiB\n", out);
 	fprintf(out, "device %d %d %d %d %d %zu\n", p->target.arch, p->target.multiprocessors,
 		p->clock_khz, p->target.shared, p->target.maps, p->memory >> 20);
-	fputs("launch", out);
+	fputs("start", out);
+	number(out, 1e6 * p->start);
+	fputs("\nlaunch", out);
 	number(out, 1e6 * p->launch);
 	fprintf(out, "\noverlap %.3f\nkernel", p->overlap);
 	number(out, p->kernel);

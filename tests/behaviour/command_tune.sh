@@ -59,6 +59,9 @@ run_as gpu env SHIMBLAS_DRIVER="$stand_in" "$command" tune --quick --seconds 2 \
 [ ! -s "$scratch/gpu.err" ] || { fail 'with a device: stderr'; cat "$scratch/gpu.err"; }
 grep -q '^gpu Stand-in' "$scratch/new/gpu.profile" && grep -q '^whole 64 64 ' "$scratch/new/gpu.profile" ||
     fail 'with a device: no profile of it'
+start=$(sed -n 's/^start //p' "$scratch/new/gpu.profile")
+[ "${start%.*}" -lt 10000000 ] && [ "$start" != "$(sed -n 's/^start //p' "$file")" ] ||
+    fail "the start of CUDA is not measured: $start"
 run_as named env SHIMBLAS_DRIVER="$stand_in" SHIMBLAS_PROFILE="$scratch/new/gpu.profile" \
     "$command" explain 300
 [ ! -s "$scratch/named.err" ] || { fail 'SHIMBLAS_PROFILE: stderr'; cat "$scratch/named.err"; }
