@@ -137,6 +137,20 @@ reads 'crossover without a device' crossover -- env SHIMBLAS_DRIVER=/nowhere.so 
     --crossover --json --repeat 1 --shapes 12 --largest 70 >/dev/null
 lines=0
 
+# The pictures of it, where they can be drawn.
+if command -v gnuplot >/dev/null; then
+    run_as csv bench --crossover --csv --repeat 1 --shapes 12 --largest 70
+    for plot in crossover regret; do
+        for kind in svg png; do
+            gnuplot -e "data='$scratch/csv.out'; picture='$scratch/$plot.$kind'" \
+                "$srcdir/doc/plots/$plot.gnuplot" >"$scratch/plot" 2>&1
+            [ -s "$scratch/$plot.$kind" ] && [ ! -s "$scratch/plot" ] ||
+                { fail "$plot.$kind"; head -n 5 "$scratch/plot"; }
+        done
+    done
+    grep -q 'GPU, predicted' "$scratch/crossover.svg" || fail 'crossover.svg has no key'
+fi
+
 # CSV has the same rows; text has them in lines.
 run_as csv bench --csv --repeat 1 --sizes 40,50 --only device
 [ "$(grep -c '^[45]0,[45]0,[45]0,nn,0,sgemm_' "$scratch/csv.out")" = 2 ] || fail 'csv'
