@@ -69,6 +69,11 @@ double sb_model_copy(const struct sb_profile *profile, enum sb_link link, double
 	return seconds[i - 1] + (bytes - low) / (high - low) * (seconds[i] - seconds[i - 1]);
 }
 
+double sb_model_rate(const struct sb_profile *profile, enum sb_link link)
+{
+	return (double)sb_link_sizes[SB_LINK_SIZES - 1] / profile->link[link][SB_LINK_SIZES - 1];
+}
+
 int sb_model_panels(const struct sb_call *call)
 {
 	int64_t longer = call->m > call->n ? call->m : call->n;

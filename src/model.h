@@ -49,6 +49,9 @@ double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_call
 /* Seconds for copies of so many bytes. */
 double sb_model_copy(const struct sb_profile *profile, enum sb_link link, double bytes);
 
+/* Bytes a second of the largest copies that were measured. */
+double sb_model_rate(const struct sb_profile *profile, enum sb_link link);
+
 /* The parts put together, for those who measured some of them. */
 int sb_model_panels(const struct sb_call *call);
 double sb_model_seen(int panels, double overlap);

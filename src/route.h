@@ -24,6 +24,7 @@ struct sb_decision {
 	bool compare;	/* both sides are to answer, and be compared */
 	bool on_device; /* operands lie where no backend may look: only sb_offload() can answer */
 	const char *kernel; /* that ran, or is asked for by name; NULL if neither */
+	unsigned devices;   /* of the team that it ran on: a bit each, by their index */
 	/* Predicted, 0 where nothing was; the GPU's is the least it could be where that decided. */
 	double cpu_seconds, gpu_seconds;
 };

@@ -78,11 +78,13 @@ static bool number(const char *text, bool suffixed, uint64_t *value)
 	return true;
 }
 
-/* Numbers with commas between them; nothing at all is the empty list. */
+/* Numbers with commas between them, or `all`; nothing at all is the empty list. */
 static bool numbers(const char *text)
 {
 	bool wanted = false;
 
+	if (strcmp(text, "all") == 0)
+		return true;
 	for (; *text; text++) {
 		bool digit = *text >= '0' && *text <= '9';
 
@@ -175,6 +177,7 @@ static void read_environment(void)
 	settings.config_home = folder("XDG_CONFIG_HOME");
 	settings.home = folder("HOME");
 	settings.secure = getauxval(AT_SECURE) != 0;
+	settings.profiler = secure_getenv("NVTX_INJECTION64_PATH") != NULL;
 	errno = kept;
 }
 

@@ -30,6 +30,7 @@ struct sb_settings {
 	const char *config_home; /* XDG_CONFIG_HOME, "" if not given */
 	const char *home;	 /* HOME, likewise */
 	bool secure;		 /* a set-user-ID program: nothing of the user's is read */
+	bool profiler;		 /* one that understands NVTX has announced itself */
 };
 
 /* The settings in force; never NULL; safe from any thread. */

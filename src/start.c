@@ -30,7 +30,7 @@ static void show_device(void)
 	void (*meet)(struct sb_device * device) = atomic_load(&meeting);
 
 	if (meet)
-		meet(sb_device_made());
+		meet(sb_device_made()->devices);
 }
 
 static double now(void)

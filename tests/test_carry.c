@@ -109,7 +109,7 @@ static void carry(const void *argument)
 		exit(3);
 	if (edge->removed && !remove_edges(&plan, edge))
 		exit(3);
-	status = sb_carry_out(&c);
+	status = sb_carry_out(&c, 1);
 	sb_plan_free(&plan);
 	right = status == SB_OK && product_right(&d);
 	d.c = NULL; /* stays pinned */
