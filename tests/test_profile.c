@@ -114,7 +114,7 @@ static void a_time_that_falls_is_refused(void)
 	while (*--end != ' ')
 		;
 	memset(end, ' ', (size_t)(strchr(line, '\n') - end));
-	CU_ASSERT_PTR_NOT_NULL(sb_profile_parse(bad, length, &parsed));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(sb_profile_parse(bad, length, &parsed));
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(sb_profile_parse(bad, length, &parsed), "fall where a size grows"));
 }
