@@ -32,6 +32,14 @@ bool sb_process_enter(struct sb_as_found *found);
 void sb_process_leave(const struct sb_as_found *found);
 bool sb_process_nested(void);
 
+/*
+ * Callers who have the backend at work on a judged call. Enter is false for one who is in already;
+ * he who entered leaves. A thread that ends inside has left, and a child of fork has none.
+ */
+bool sb_process_join_callers(void);
+void sb_process_part_from_callers(void);
+int sb_process_callers(void);
+
 /* For threads of our own: the creator's floating-point environment may be the program's. */
 void sb_process_default_floating_point(void);
 
