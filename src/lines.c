@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define PIECE	    ((size_t)128 << 10) /* takes one thread some 20 us */
+#define PIECE	    ((size_t)64 << 10) /* takes one thread some 15 us */
 #define PIECES_MOST ((size_t)32)
 #define LINE	    64 /* of a cache */
 #define HANDFUL	    ((size_t)4 << 10)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_lay.h"
 
-#define WAVE 132 /* tiles that a large device computes at once */
+#define WAVE (96 * 64 * 128) /* elements of C that keep a large device busy, in its small tiles */
 
 bool sb_plan_clear_whole(struct sb_layer *l, int operand, int event)
 {
@@ -72,13 +72,12 @@ static struct sb_span span_of(const struct sb_layer *l, int operand, int first, 
 static void multiply_in_pieces(struct sb_layer *l, struct sb_span a, const struct sb_span *b)
 {
 	const struct sb_kernel *kernel = l->wish->kernel;
-	int64_t across = (b->count + kernel->bn - 1) / kernel->bn;
 	struct sb_span piece = a;
 
 	for (int i = 0; i < 4 && l->plan->buffers; i++) {
 		int64_t half = a.count / kernel->bm / 2;
 
-		if (half * across < WAVE)
+		if (half * kernel->bm * b->count < WAVE)
 			break;
 		piece.start = a.start;
 		piece.count = half * kernel->bm;

@@ -17,7 +17,7 @@
 #include "device.h"
 #include "lines.h"
 
-#define SB_RING_SLOTS 8 /* of each direction */
+#define SB_RING_SLOTS 16 /* of each direction */
 
 /* Makes the device's rings. SB_NO_MEMORY if not even the smallest can be had. Costs nothing
  * afterwards. */
