@@ -320,6 +320,34 @@ static void the_least_quota_above_a_group_counts(void)
 	CU_ASSERT_EQUAL(system(command), 0);
 }
 
+static void few_are_wished_for(const void *unused)
+{
+	(void)unused;
+	sb_process_start();
+	CHECK(sb_copy_threads_count() == sb_threads_process() - 1 || sb_threads_process() > 16);
+	sb_copy_threads_wish(1 << 20);
+	CHECK(sb_copy_threads_count() == sb_threads_process() - 1);
+	sb_copy_threads_wish(1);
+	CHECK(sb_copy_threads_count() == 0);
+	sb_copy_threads_open();
+	CHECK(sb_copy_threads_made() == 0);
+	sb_copy_threads_close();
+}
+
+static void the_user_says_how_many(const void *unused)
+{
+	(void)unused;
+	sb_process_start();
+	sb_copy_threads_wish(1);
+	CHECK(sb_copy_threads_count() == 2);
+}
+
+static void a_wish_is_granted_within_the_processors(void)
+{
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_THREADS=", few_are_wished_for, NULL), 0);
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_THREADS=3", the_user_says_how_many, NULL), 0);
+}
+
 static void the_older_control_groups_have_quotas_too(void)
 {
 	char root[] = "/tmp/shimblas-quota-XXXXXX", path[200], command[300];
@@ -383,6 +411,8 @@ int main(void)
 		{"a child of fork makes its own", a_child_of_fork_makes_its_own},
 		{"a process may end while they live", a_process_may_end_while_they_live},
 		{"the least quota above a group counts", the_least_quota_above_a_group_counts},
+		{"a wish is granted within the processors",
+		 a_wish_is_granted_within_the_processors},
 		{"the older control groups have quotas too",
 		 the_older_control_groups_have_quotas_too},
 		{"a group is found among controllers", a_group_is_found_among_controllers},
