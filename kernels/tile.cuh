@@ -12,12 +12,18 @@ struct sb_corner {
 	int i, j;
 };
 
-/* The first row and column of C that the block owns. Neighbouring blocks lie along m. */
-template <int BM, int BN> SB_DEVICE sb_corner sb_block_corner(const sb_gemm_args &args)
+/* The first row and column of tile number `tile` of C. Neighbours lie along m. */
+template <int BM, int BN> SB_DEVICE sb_corner sb_tile_corner(const sb_gemm_args &args, unsigned tile)
 {
 	unsigned along_m = ((unsigned)args.m + BM - 1) / BM;
 
-	return {(int)(sb_block() % along_m) * BM, (int)(sb_block() / along_m) * BN};
+	return {(int)(tile % along_m) * BM, (int)(tile / along_m) * BN};
+}
+
+/* Of the one that the block owns. */
+template <int BM, int BN> SB_DEVICE sb_corner sb_block_corner(const sb_gemm_args &args)
+{
+	return sb_tile_corner<BM, BN>(args, sb_block());
 }
 
 /* One operand as a matrix of i (or j) by k, beyond whose edges everything is zero. */

@@ -130,6 +130,8 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 
 		status = find(device, pack->source, pack->name, &found);
 	}
+	if (status == SB_OK && sb_registry_splits(kernel))
+		status = find(device, sb_registry_sum()->source, sb_registry_sum()->name, &found);
 	return status;
 }
 
@@ -173,12 +175,29 @@ static enum sb_status launch(struct sb_device *device, sb_cu_function function, 
 			       "a launch");
 }
 
+static enum sb_status launch_sum(struct sb_device *device, struct sb_gemm_args *args,
+				 enum sb_stream stream)
+{
+	const struct sb_sum_kernel *sum = sb_registry_sum();
+	struct function *found;
+	enum sb_status status = find(device, sum->source, sum->name, &found);
+
+	if (status != SB_OK)
+		return status;
+	return launch(device, found->function, ceil_div((int64_t)args->m * args->n, sum->be),
+		      sum->threads, 0, stream, args);
+}
+
 enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
 			      struct sb_gemm_args *args, enum sb_stream stream)
 {
 	struct function *found;
 	enum sb_status status = find_gemm(device, kernel, &found);
+	int64_t slabs = sb_registry_slabs(kernel, args->k);
 
+	/* The sum kernel and the larger operand's threads both walk along the longer side. */
+	args->work_i = kernel->bm < kernel->bn ? args->n : 1;
+	args->work_j = kernel->bm < kernel->bn ? 1 : args->m;
 	if (status == SB_OK && sb_registry_has_maps(kernel))
 		status = make_map(device, &args->map_a, args->a, args->m, args->k, args->a_k,
 				  kernel->bm, kernel->bk);
@@ -187,9 +206,12 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 				  kernel->bn, kernel->bk);
 	if (status != SB_OK)
 		return status;
-	return launch(device, found->function,
-		      ceil_div(args->m, kernel->bm) * ceil_div(args->n, kernel->bn),
-		      kernel->threads, kernel->dynamic, stream, args);
+	status = launch(device, found->function,
+			ceil_div(args->m, kernel->bm) * ceil_div(args->n, kernel->bn) * slabs,
+			kernel->threads, kernel->dynamic, stream, args);
+	if (status == SB_OK && slabs > 1)
+		status = launch_sum(device, args, stream);
+	return status;
 }
 
 enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_args *args,

@@ -12,7 +12,9 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Methods whose kernels fetch by bulk tensor copies, and so read the maps of their arguments. */
-static const char *const mapped_sources[] = {"sgemm_bulk"};
+static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_slab"};
+/* Methods that split k: a block for each slab of each tile. */
+static const char *const split_sources[] = {"sgemm_slab", "sgemm_split", "sgemm_thin"};
 
 static const struct sb_kernel kernels[] = {
 #define SB_KERNEL(method, bm_, bn_, bk_, threads_, blocks_, tm_, tn_, stages_, dynamic_, form_,    \
@@ -45,6 +47,17 @@ static const struct sb_pack_kernel pack_kernels[] = {
 #include "kernels.def"
 };
 
+static const struct sb_sum_kernel sum_kernels[] = {
+#define SB_SUM(method, be_, bs_, threads_, text_)                                                  \
+	{.name = "sum_" #method "_" #be_ "x" #bs_,                                                 \
+	 .source = "sum_" #method,                                                                 \
+	 .text = text_,                                                                            \
+	 .be = be_,                                                                                \
+	 .bs = bs_,                                                                                \
+	 .threads = threads_},
+#include "kernels.def"
+};
+
 static const struct rate {
 	const char *name;
 	int together;
@@ -64,12 +77,33 @@ static const double packing =
 #include "rates.def"
 	;
 
-bool sb_registry_has_maps(const struct sb_kernel *kernel)
+/* Adding up slabs: the launch, and bytes of chains a second, written and read. */
+static const struct {
+	double fixed, rate;
+} summing =
+#define SB_SUMMING(fixed_, rate_)                                                                  \
+	{                                                                                          \
+		(fixed_) * 1e-6, (rate_)*1e9                                                       \
+	}
+#include "rates.def"
+	;
+
+static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
 {
-	for (size_t i = 0; i < COUNT(mapped_sources); i++)
-		if (strcmp(kernel->source, mapped_sources[i]) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(kernel->source, sources[i]) == 0)
 			return true;
 	return false;
+}
+
+bool sb_registry_has_maps(const struct sb_kernel *kernel)
+{
+	return among(kernel, mapped_sources, COUNT(mapped_sources));
+}
+
+bool sb_registry_splits(const struct sb_kernel *kernel)
+{
+	return among(kernel, split_sources, COUNT(split_sources));
 }
 
 int sb_registry_count(void)
@@ -106,6 +140,23 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return a / b + (a % b != 0);
 }
 
+int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k)
+{
+	return sb_registry_splits(kernel) ? ceil_div(k, SB_SLAB) : 1;
+}
+
+size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k)
+{
+	int64_t slabs = sb_registry_slabs(kernel, k);
+
+	return slabs > 1 ? (size_t)m * (size_t)n * (size_t)slabs * sizeof(float) : 0;
+}
+
+const struct sb_sum_kernel *sb_registry_sum(void)
+{
+	return &sum_kernels[0];
+}
+
 /* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */
 static double together(const struct sb_kernel *kernel, const struct rate *rate, int groups,
 		       int64_t blocks, int64_t busy, int64_t k)
@@ -137,13 +188,16 @@ static double round_seconds(const struct sb_kernel *kernel, const struct rate *r
 static double predict(const struct sb_kernel *kernel, const struct rate *rate, int64_t m, int64_t n,
 		      int64_t k, int multiprocessors)
 {
-	int64_t tiles = ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn);
+	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : k;
+	int64_t tiles = ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn) * slabs;
 	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
 	double seconds =
 		rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0) +
-		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, k);
+		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
 
-	return rest ? seconds + round_seconds(kernel, rate, rest, k) : seconds;
+	if (slabs > 1)
+		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
+	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
 }
 
 double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
@@ -193,7 +247,9 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 
 const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel)
 {
-	for (size_t i = 0; i < COUNT(kernels) && !*sb_settings()->kernel; i++) {
+	if (*sb_settings()->kernel || sb_registry_splits(kernel))
+		return NULL;
+	for (size_t i = 0; i < COUNT(kernels); i++) {
 		const struct sb_kernel *other = &kernels[i];
 
 		if (strcmp(other->source, kernel->source) == 0 && other->form == kernel->form &&

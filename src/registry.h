@@ -6,6 +6,7 @@
 #define SB_REGISTRY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Operands through their strides, whatever they are; or only as canonical panels (args.h). */
@@ -29,10 +30,22 @@ struct sb_pack_kernel {
 	int threads;
 };
 
+struct sb_sum_kernel {
+	const char *name, *source, *text;
+	int be, bs; /* elements of C of a block, and slabs at a time */
+	int threads;
+};
+
 int sb_registry_count(void);
 const struct sb_kernel *sb_registry_row(int row);
 /* Does the kernel read the tensor maps of its arguments? */
 bool sb_registry_has_maps(const struct sb_kernel *kernel);
+/* Has it a block for each slab of k? */
+bool sb_registry_splits(const struct sb_kernel *kernel);
+/* Slabs of k that are computed apart, to be added up by the sum kernel: 1 if the kernel does it. */
+int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k);
+/* Bytes of device memory in which a product's chains wait for the sum kernel; 0 without one. */
+size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k);
 /* By name, or NULL. */
 const struct sb_kernel *sb_registry_find(const char *name);
 
@@ -67,10 +80,12 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 
 /*
  * The kernel for blocks that have too few of this one's tiles to fill a device: another of its
- * method, for the same panels, with smaller tiles. NULL if there is none, or SHIMBLAS_KERNEL names
- * one.
+ * method, for the same panels, with smaller tiles. NULL if there is none, if the method splits k,
+ * or if SHIMBLAS_KERNEL names one.
  */
 const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel);
+
+const struct sb_sum_kernel *sb_registry_sum(void);
 
 /* The pack kernel for a source whose k is contiguous (across), or whose i is (along). */
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous);

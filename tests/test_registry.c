@@ -104,7 +104,25 @@ static void thin_products_are_given_small_tiles(void)
 		CU_ASSERT(kernel->bm <= 64 || kernel->bm < 2 * thin[i][0]);
 		CU_ASSERT(kernel->bn <= 64 || kernel->bn < 2 * thin[i][1]);
 	}
-	CU_ASSERT_STRING_EQUAL(picked(64, 64, 65536, h200), "sgemm_bulk_32x32x32");
+}
+
+/* Long sums of few elements occupy the device only when k is split; very thin ones wait for memory.
+ */
+static void k_is_split_where_tiles_are_few(void)
+{
+	const struct sb_kernel *split = sb_registry_find("sgemm_split_64x64x32");
+
+	CU_ASSERT_STRING_EQUAL(picked(64, 64, 65536, h200), "sgemm_split_64x64x32");
+	CU_ASSERT_STRING_EQUAL(picked(128, 128, 8192, h200), "sgemm_split_64x64x32");
+	CU_ASSERT_STRING_EQUAL(picked(1, 8192, 8192, h200), "sgemm_thin_4x256x16");
+	CU_ASSERT_STRING_EQUAL(picked(8192, 1, 8192, h200), "sgemm_thin_256x4x16");
+	CU_ASSERT_STRING_EQUAL(picked(8, 8192, 8192, h200), "sgemm_thin_16x256x8");
+	CU_ASSERT(!sb_registry_splits(sb_registry_plain()) && sb_registry_splits(split));
+	CU_ASSERT_EQUAL(sb_registry_slabs(split, 256), 1);
+	CU_ASSERT_EQUAL(sb_registry_slabs(split, 257), 2);
+	CU_ASSERT_EQUAL(sb_registry_slabs(sb_registry_plain(), 257), 1);
+	CU_ASSERT_EQUAL(sb_registry_work(split, 10, 20, 256), 0);
+	CU_ASSERT_EQUAL(sb_registry_work(split, 10, 20, 520), 3 * 10 * 20 * sizeof(float));
 }
 
 /* More work is never predicted to take less time, and what has no rate is never picked. */
@@ -169,6 +187,7 @@ static void a_narrow_kernel_reads_the_same_panels(void)
 	CU_ASSERT_PTR_EQUAL(sb_registry_narrow(sb_registry_find("sgemm_bulk_256x128x32")),
 			    sb_registry_find("sgemm_bulk_128x128x32"));
 	CU_ASSERT_PTR_NULL(sb_registry_narrow(sb_registry_plain()));
+	CU_ASSERT_PTR_NULL(sb_registry_narrow(sb_registry_find("sgemm_split_64x64x32")));
 }
 
 static void pack_kernels_follow_the_source(void)
@@ -200,6 +219,7 @@ int main(void)
 		 large_products_are_given_bulk_copies_where_there_are_any},
 		{"tiles follow the grid", tiles_follow_the_grid},
 		{"thin products are given small tiles", thin_products_are_given_small_tiles},
+		{"k is split where tiles are few", k_is_split_where_tiles_are_few},
 		{"predictions grow with the product", predictions_grow_with_the_product},
 		{"a kernel asked for by name is used if it runs",
 		 a_kernel_asked_for_by_name_is_used_if_it_runs},
