@@ -2,9 +2,9 @@
 /*
  * Products with a few rows or a few columns of C, which take as long as reading the larger operand
  * takes. A block has one slab of k, and keeps its part of the small operand in shared memory. A
- * thread owns some rows of the large one and all of the few; the values of the next steps are on
- * their way while these are multiplied. Where rows are contiguous along k, each warp turns its own
- * in shared memory, since a chain must not be divided among threads. No warp waits for another.
+ * thread owns some rows of the large one and all of the few. Where rows are contiguous along k, each
+ * warp turns its own in shared memory, since a chain must not be divided among threads. No warp
+ * waits for another, so that some load while others multiply.
  */
 #include "slab.cuh"
 
@@ -78,13 +78,22 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	SB_DEVICE static void load_along(float (&values)[BK][own], const sb_operand &from, int row0,
 	                                 int k0)
 	{
+		bool whole = k0 + BK <= from.depth;
+
 		SB_UNROLL
 		for (int r = 0; r < own; r++) {
 			const float *row = row_at(from, row0 + row_of(r));
 
-			SB_UNROLL
-			for (int k = 0; k < BK; k++)
-				values[k][r] = clamped(row, from, k0 + k);
+			if (whole) {
+				row += k0 * from.stride_k;
+				SB_UNROLL
+				for (int k = 0; k < BK; k++, row += from.stride_k)
+					values[k][r] = sb_load(row);
+			} else {
+				SB_UNROLL
+				for (int k = 0; k < BK; k++)
+					values[k][r] = clamped(row, from, k0 + k);
+			}
 		}
 	}
 
@@ -119,20 +128,14 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	SB_DEVICE static void along(const sb_operand &from, int row0, const shared &tile,
 	                            float (&chain)[own][few])
 	{
-		float now[BK][own], next[BK][own];
-
-		load_along(now, from, row0, 0);
 		SB_ROLLED
 		for (int k0 = 0; k0 < from.depth; k0 += BK) {
-			if (k0 + BK < from.depth)
-				load_along(next, from, row0, k0 + BK);
+			float values[BK][own];
+
+			load_along(values, from, row0, k0);
 			SB_UNROLL
-			for (int k = 0; k < BK; k++) {
-				multiply(tile, k0 + k, now[k], chain);
-				SB_UNROLL
-				for (int r = 0; r < own; r++)
-					now[k][r] = next[k][r];
-			}
+			for (int k = 0; k < BK; k++)
+				multiply(tile, k0 + k, values[k], chain);
 		}
 	}
 
@@ -140,15 +143,14 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	                             float (&chain)[own][few])
 	{
 		bool wide = sb_wide_across(from);
-		sb_float4 fours[count];
 
-		load_across(fours, from, wide, row0, 0);
 		SB_ROLLED
 		for (int k0 = 0; k0 < from.depth; k0 += BK) {
+			sb_float4 fours[count];
+
+			load_across(fours, from, wide, row0, k0);
 			put_across(tile, fours);
 			sb_warp_barrier();
-			if (k0 + BK < from.depth)
-				load_across(fours, from, wide, row0, k0 + BK);
 			SB_UNROLL
 			for (int k = 0; k < BK; k += 4) {
 				sb_float4 four[own];
