@@ -115,6 +115,20 @@ template <int TM, int TN> struct sb_sums {
 			}
 		}
 	}
+
+	/* The same column by column. */
+	SB_DEVICE void multiply_columns(const float (&a)[TM], const float (&b)[TN])
+	{
+		SB_UNROLL
+		for (int c = 0; c < TN; c++) {
+			SB_UNROLL
+			for (int s = 0; s < TM; s++) {
+				int r = c % 2 == 0 ? s : TM - 1 - s;
+
+				chain[r][c] = sb_fma(a[r], b[c], chain[r][c]);
+			}
+		}
+	}
 };
 
 /* Fills to[k][i], element by element, neighbouring threads along i. */

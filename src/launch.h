@@ -25,8 +25,8 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 /*
  * Launches a GEMM or a pack kernel. The maps of args are filled in here where the kernel reads
  * them: over a as {round up m to BM, round up k to BK} with stride a_k, over b in the same way.
- * Where the chains of several slabs are to be added up, the sum kernel is launched as well; work
- * must then have room for sb_registry_work() bytes, and its strides are filled in here.
+ * Where the chains of several slabs are to be added up, the sum kernel is launched as well. Work
+ * must have room for sb_registry_work() bytes; its strides are filled in here.
  */
 enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
 			      struct sb_gemm_args *args, enum sb_stream stream);

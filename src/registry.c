@@ -12,7 +12,7 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Methods whose kernels fetch by bulk tensor copies, and so read the maps of their arguments. */
-static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_slab"};
+static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_persistent", "sgemm_slab"};
 /* Methods that split k: a block for each slab of each tile. */
 static const char *const split_sources[] = {"sgemm_slab", "sgemm_split", "sgemm_thin"};
 
@@ -88,6 +88,10 @@ static const struct {
 #include "rates.def"
 	;
 
+/* Methods whose blocks go from tile to tile, and how many blocks they may at most be. */
+static const char *const persistent_sources[] = {"sgemm_persistent"};
+#define PERSISTENT_MOST 256
+
 static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -99,6 +103,11 @@ static bool among(const struct sb_kernel *kernel, const char *const *sources, si
 bool sb_registry_has_maps(const struct sb_kernel *kernel)
 {
 	return among(kernel, mapped_sources, COUNT(mapped_sources));
+}
+
+bool sb_registry_persists(const struct sb_kernel *kernel)
+{
+	return among(kernel, persistent_sources, COUNT(persistent_sources));
 }
 
 bool sb_registry_splits(const struct sb_kernel *kernel)
@@ -145,10 +154,32 @@ int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k)
 	return sb_registry_splits(kernel) ? ceil_div(k, SB_SLAB) : 1;
 }
 
+static int64_t tiles_of(const struct sb_kernel *kernel, int64_t m, int64_t n)
+{
+	return ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn);
+}
+
+int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+			   int multiprocessors)
+{
+	int64_t tiles = tiles_of(kernel, m, n);
+	int most = multiprocessors < PERSISTENT_MOST ? multiprocessors : PERSISTENT_MOST;
+
+	if (sb_registry_persists(kernel))
+		return tiles < most ? tiles : most;
+	return tiles * sb_registry_slabs(kernel, k);
+}
+
 size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k)
 {
 	int64_t slabs = sb_registry_slabs(kernel, k);
 
+	if (sb_registry_persists(kernel))
+		return k <= SB_SLAB ? 0
+				    : (size_t)sb_registry_blocks(kernel, m, n, k, PERSISTENT_MOST) *
+					      ((size_t)(kernel->bm * kernel->bn) +
+					       (size_t)kernel->threads / 32) *
+					      sizeof(float);
 	return slabs > 1 ? (size_t)m * (size_t)n * (size_t)slabs * sizeof(float) : 0;
 }
 
@@ -189,14 +220,18 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 		      int64_t k, int multiprocessors)
 {
 	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : k;
-	int64_t tiles = ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn) * slabs;
+	int64_t tiles = tiles_of(kernel, m, n) * slabs;
 	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
-	double seconds =
-		rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0) +
-		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
+	double seconds = rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0);
 
+	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
+	if (sb_registry_persists(kernel) && tiles > multiprocessors)
+		return seconds + (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
+					 round_seconds(kernel, rate, 1, k < SB_SLAB ? k : SB_SLAB);
 	if (slabs > 1)
 		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
+	seconds +=
+		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
 	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
 }
 
@@ -252,10 +287,12 @@ const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel)
 	for (size_t i = 0; i < COUNT(kernels); i++) {
 		const struct sb_kernel *other = &kernels[i];
 
-		if (strcmp(other->source, kernel->source) == 0 && other->form == kernel->form &&
-		    other->arch <= kernel->arch && kernel->bm % other->bm == 0 &&
-		    kernel->bn % other->bn == 0 && kernel->bk % other->bk == 0 &&
-		    other->bm * other->bn < kernel->bm * kernel->bn)
+		/* The tiles of persistent blocks are too few if there is less than one for each. */
+		if (strcmp(other->source,
+			   sb_registry_persists(kernel) ? "sgemm_bulk" : kernel->source) == 0 &&
+		    other->form == kernel->form && other->arch <= kernel->arch &&
+		    kernel->bm % other->bm == 0 && kernel->bn % other->bn == 0 &&
+		    kernel->bk % other->bk == 0 && other->bm * other->bn < kernel->bm * kernel->bn)
 			return other;
 	}
 	return NULL;

@@ -44,7 +44,12 @@ bool sb_registry_has_maps(const struct sb_kernel *kernel);
 bool sb_registry_splits(const struct sb_kernel *kernel);
 /* Slabs of k that are computed apart, to be added up by the sum kernel: 1 if the kernel does it. */
 int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k);
-/* Bytes of device memory in which a product's chains wait for the sum kernel; 0 without one. */
+/* Do its blocks go from tile to tile? */
+bool sb_registry_persists(const struct sb_kernel *kernel);
+/* The grid of a launch. */
+int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+			   int multiprocessors);
+/* Bytes of device memory that a launch works in: where sums wait for others; 0 without any. */
 size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k);
 /* By name, or NULL. */
 const struct sb_kernel *sb_registry_find(const char *name);
@@ -80,8 +85,8 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 
 /*
  * The kernel for blocks that have too few of this one's tiles to fill a device: another of its
- * method, for the same panels, with smaller tiles. NULL if there is none, if the method splits k,
- * or if SHIMBLAS_KERNEL names one.
+ * method (of bulk, for a persistent one), for the same panels, with smaller tiles. NULL if there is
+ * none, if the method splits k, or if SHIMBLAS_KERNEL names one.
  */
 const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel);
 

@@ -183,6 +183,11 @@ static const char *compare(const struct sb_kernel_row *row, const struct sb_kern
 	return NULL;
 }
 
+static bool persists(const struct sb_kernel_row *row)
+{
+	return strcmp(row->method, "persistent") == 0;
+}
+
 static bool splits(const struct sb_kernel_row *row)
 {
 	return strcmp(row->method, "split") == 0 || strcmp(row->method, "slab") == 0 ||
@@ -196,9 +201,19 @@ static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struc
 	struct sb_exact_memory memory = {all, check};
 	int64_t slabs = splits(row) ? up(args->k, SB_SLAB) / SB_SLAB : 1;
 	int64_t extent = (int64_t)args->m * args->n;
+	int64_t tiles = up(args->m, row->BM) / row->BM * (up(args->n, row->BN) / row->BN);
+	int64_t blocks = persists(row) && tiles > 3 ? 3 : tiles * slabs;
 	int result;
 
-	if (slabs > 1) {
+	if (persists(row)) {
+		int64_t sums = blocks * row->BM * row->BN, flags = blocks * (row->threads / 32);
+
+		if (!take(&all->work, (size_t)(sums + flags), 0, true, true))
+			return -1;
+		args->work = all->work.at;
+		memset(args->work, 0xff, (size_t)sums * sizeof(float));
+		memset(args->work + sums, 0, (size_t)flags * sizeof(float));
+	} else if (slabs > 1) {
 		if (!take(&all->work, (size_t)(extent * slabs), 0, false, true))
 			return -1;
 		args->work = all->work.at;
@@ -206,11 +221,8 @@ static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struc
 		args->work_j = row->BM < row->BN ? 1 : args->m;
 		memset(all->work.at, 0xff, all->work.count * sizeof(float));
 	}
-	result = sb_exact_run(row->name,
-			      (unsigned)(up(args->m, row->BM) / row->BM *
-					 (up(args->n, row->BN) / row->BN) * slabs),
-			      (unsigned)row->threads, (unsigned)row->dynamic, args, sizeof *args,
-			      &memory, counts);
+	result = sb_exact_run(row->name, (unsigned)blocks, (unsigned)row->threads,
+			      (unsigned)row->dynamic, args, sizeof *args, &memory, counts);
 	if (result != 0 || slabs == 1)
 		return result;
 	all->work.readable = true;

@@ -73,12 +73,12 @@ static void tiles_follow_the_grid(void)
 		int64_t n;
 		const char *name;
 	} fastest[] = {
-		{256, "sgemm_bulk_32x32x32"},	 {384, "sgemm_bulk_64x32x32"},
-		{512, "sgemm_bulk_64x32x32"},	 {640, "sgemm_bulk_64x64x32"},
-		{768, "sgemm_bulk_96x48x32"},	 {1024, "sgemm_bulk_128x64x32"},
-		{1280, "sgemm_bulk_128x128x32"}, {1536, "sgemm_bulk_96x96x32"},
-		{2048, "sgemm_bulk_256x128x32"}, {2560, "sgemm_bulk_96x96x32"},
-		{3000, "sgemm_bulk_96x96x32"},	 {8192, "sgemm_bulk_256x128x32"},
+		{256, "sgemm_bulk_32x32x32"},	       {384, "sgemm_bulk_64x32x32"},
+		{512, "sgemm_bulk_64x32x32"},	       {640, "sgemm_bulk_64x64x32"},
+		{768, "sgemm_bulk_96x48x32"},	       {1024, "sgemm_bulk_128x64x32"},
+		{1280, "sgemm_bulk_128x128x32"},       {1536, "sgemm_bulk_96x96x32"},
+		{2048, "sgemm_bulk_256x128x32"},       {2560, "sgemm_persistent_256x128x32"},
+		{3000, "sgemm_persistent_256x128x32"}, {8192, "sgemm_bulk_256x128x32"},
 	};
 
 	for (size_t i = 0; i < sizeof fastest / sizeof *fastest; i++) {
@@ -114,9 +114,9 @@ static void k_is_split_where_tiles_are_few(void)
 
 	CU_ASSERT_STRING_EQUAL(picked(64, 64, 65536, h200), "sgemm_split_64x64x32");
 	CU_ASSERT_STRING_EQUAL(picked(128, 128, 8192, h200), "sgemm_split_64x64x32");
-	CU_ASSERT_STRING_EQUAL(picked(1, 8192, 8192, h200), "sgemm_thin_4x256x16");
-	CU_ASSERT_STRING_EQUAL(picked(8192, 1, 8192, h200), "sgemm_thin_256x4x16");
-	CU_ASSERT_STRING_EQUAL(picked(8, 8192, 8192, h200), "sgemm_thin_16x256x8");
+	CU_ASSERT_STRING_EQUAL(picked(1, 8192, 8192, h200), "sgemm_thin_4x256x32");
+	CU_ASSERT_STRING_EQUAL(picked(8192, 1, 8192, h200), "sgemm_thin_256x4x32");
+	CU_ASSERT_STRING_EQUAL(picked(8, 8192, 8192, h200), "sgemm_thin_16x256x16");
 	CU_ASSERT(!sb_registry_splits(sb_registry_plain()) && sb_registry_splits(split));
 	CU_ASSERT_EQUAL(sb_registry_slabs(split, 256), 1);
 	CU_ASSERT_EQUAL(sb_registry_slabs(split, 257), 2);
@@ -179,12 +179,16 @@ static void a_narrow_kernel_reads_the_same_panels(void)
 
 		if (!narrow)
 			continue;
-		CU_ASSERT_STRING_EQUAL(narrow->source, kernel->source);
+		CU_ASSERT_STRING_EQUAL(narrow->source, sb_registry_persists(kernel)
+							       ? "sgemm_bulk"
+							       : kernel->source);
 		CU_ASSERT(narrow->form == kernel->form && narrow->arch <= kernel->arch);
 		CU_ASSERT(kernel->bm % narrow->bm == 0 && kernel->bn % narrow->bn == 0);
 		CU_ASSERT(kernel->bk % narrow->bk == 0);
 	}
 	CU_ASSERT_PTR_EQUAL(sb_registry_narrow(sb_registry_find("sgemm_bulk_256x128x32")),
+			    sb_registry_find("sgemm_bulk_128x128x32"));
+	CU_ASSERT_PTR_EQUAL(sb_registry_narrow(sb_registry_find("sgemm_persistent_256x128x32")),
 			    sb_registry_find("sgemm_bulk_128x128x32"));
 	CU_ASSERT_PTR_NULL(sb_registry_narrow(sb_registry_plain()));
 	CU_ASSERT_PTR_NULL(sb_registry_narrow(sb_registry_find("sgemm_split_64x64x32")));

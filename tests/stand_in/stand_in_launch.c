@@ -24,13 +24,17 @@ static uint64_t tiles(int64_t extent, unsigned tile)
 /* The grid that covers the work, neither less nor more. */
 static uint64_t blocks(const struct kernel *kernel, const union arguments *a)
 {
+	uint64_t count;
+
 	if (kernel->kind == KERNEL_PACK)
 		return tiles(a->pack.padded_extent, kernel->tile_m) *
 		       tiles(a->pack.padded_depth, kernel->tile_k);
 	if (kernel->kind == KERNEL_SUM)
 		return tiles((int64_t)a->gemm.m * a->gemm.n, kernel->tile_m);
-	return tiles(a->gemm.m, kernel->tile_m) * tiles(a->gemm.n, kernel->tile_n) *
-	       (kernel->split ? tiles(a->gemm.k, SB_SLAB) : 1);
+	count = tiles(a->gemm.m, kernel->tile_m) * tiles(a->gemm.n, kernel->tile_n);
+	if (kernel->persistent)
+		return count < (uint64_t)world.settings.sms ? count : (uint64_t)world.settings.sms;
+	return count * (kernel->split ? tiles(a->gemm.k, SB_SLAB) : 1);
 }
 
 static bool sensible(const struct kernel *kernel, const union arguments *a)
