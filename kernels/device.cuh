@@ -39,6 +39,15 @@ struct alignas(16) sb_float4 {
 #define SB_RESIDENT    1536
 #define SB_SHARED_MOST 101376
 #endif
+/*
+ * Of the totals of a thread with 16x8 or 8x16 elements, how many fours its registers hold beside
+ * the chains without the compiler spilling any; the others live in shared memory.
+ */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+#define SB_TOTALS_KEPT 12
+#else
+#define SB_TOTALS_KEPT 8
+#endif
 #define SB_BLOCKS(threads, blocks)                                                                 \
 	((blocks) * (threads) <= SB_RESIDENT ? (blocks) : SB_RESIDENT / (threads))
 #define SB_GLOBAL(threads, blocks, name, args_type)                                                \

@@ -17,8 +17,8 @@
 
 template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struct sb_bulk {
 	static constexpr bool totals_shared = TM * TN > 96;
-	/* Of a thread's fours, how many have their totals in shared memory: 12 fit in registers. */
-	static constexpr int fours = TM * TN / 4, spread = totals_shared ? fours - 12 : 0;
+	/* Of a thread's fours, how many have their totals in shared memory. */
+	static constexpr int fours = TM * TN / 4, spread = totals_shared ? fours - SB_TOTALS_KEPT : 0;
 	/* A warp's threads lie 8 along m and 4 along n, its fours that far apart. */
 	static constexpr int lanes_m = 8, lanes_n = 4;
 	static constexpr int warps_m = BM / (lanes_m * TM), warps_n = BN / (lanes_n * TN);

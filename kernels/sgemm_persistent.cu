@@ -16,7 +16,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	static constexpr int warps = threads / 32;
 	static constexpr unsigned stage_bytes = (BM + BN) * BK * 4;
 	/* Of a thread's fours, how many have their totals in shared memory: as in bulk. */
-	static constexpr int fours = TM * TN / 4, spread = fours > 24 ? fours - 12 : 0;
+	static constexpr int fours = TM * TN / 4, spread = fours > 24 ? fours - SB_TOTALS_KEPT : 0;
 	/* A warp's threads lie 8 along m and 4 along n, its fours that far apart. */
 	static constexpr int lanes_m = 8, lanes_n = 4;
 	static constexpr int warps_m = BM / (lanes_m * TM), warps_n = BN / (lanes_n * TN);
