@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "device.h"
 #include "element.h"
 #include "process.h"
 #include "report.h"
 #include "settings.h"
 #include "stats.h"
+#include "timeline_tell.h"
 #include "trace.h"
 
 static double now(void)
@@ -36,16 +38,33 @@ struct sb_account sb_account_open(void)
 	return account;
 }
 
-static void tell(const struct sb_call *call, const struct sb_outcome *outcome)
+/* For the report, when a call has used one that none has used before. */
+static void note_devices(unsigned devices)
 {
+	static atomic_uint used;
+	unsigned before = atomic_fetch_or(&used, devices);
+	char names[SB_DEVICE_NAMES];
+
+	if ((before | devices) == before)
+		return;
+	sb_device_names(atomic_load(&used), names);
+	sb_report_devices(names);
+}
+
+static void tell(const struct sb_call *call, const struct sb_outcome *outcome, unsigned devices)
+{
+	char names[SB_DEVICE_NAMES];
+
+	sb_device_names(devices, names);
 	sb_trace_line(
 		1,
 		"%s %c%c m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " lda=%" PRId64 " ldb=%" PRId64
-		" ldc=%" PRId64 " side=%s kernel=%s ms=%s reason=%s",
+		" ldc=%" PRId64 " side=%s kernel=%s device=%s ms=%s reason=%s",
 		sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
 		call->trans_b ? 't' : 'n', call->m, call->n, call->k, call->lda, call->ldb,
 		call->ldc, sb_side_word(outcome->side), outcome->kernel ? outcome->kernel : "-",
-		sb_trace_fixed(1e3 * outcome->seconds, 3).text, sb_reason_word(outcome->reason));
+		names, sb_trace_fixed(1e3 * outcome->seconds, 3).text,
+		sb_reason_word(outcome->reason));
 }
 
 void sb_account_close(const struct sb_account *account, const struct sb_call *call,
@@ -62,8 +81,11 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 			outcome.reason = SB_REASON_INVALID;
 	}
 	sb_stats_add(call, &outcome);
-	if (account->start > 0)
-		tell(call, &outcome);
+	if (account->start > 0) {
+		note_devices(decision->devices);
+		tell(call, &outcome, decision->devices);
+	}
+	sb_timeline_tell();
 	if (entered)
 		sb_process_leave(&found);
 }
@@ -79,6 +101,7 @@ static __attribute__((destructor)) void report_at_exit(void)
 
 	if (!sb_stats_counted() && settings->run_id != getpid())
 		return;
+	sb_timeline_finish();
 	sb_check_summary();
 	if (*settings->report && !sb_report_append(settings->report))
 		sb_trace_once(&said, "SHIMBLAS_REPORT=%s cannot be written", settings->report);

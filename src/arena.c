@@ -6,12 +6,15 @@
 #define GIB	  ((size_t)1 << 30)
 #define ALIGNMENT ((size_t)256)
 
-static struct {
+static struct region {
 	sb_cu_deviceptr base;
 	size_t bytes;
-	void *pinned;
-	size_t pinned_bytes;
-} arena;
+} regions[SB_DEVICES];
+
+static struct {
+	void *base;
+	size_t bytes;
+} pinned;
 
 static size_t least_of(size_t a, size_t b)
 {
@@ -37,73 +40,75 @@ size_t sb_arena_bound(struct sb_device *device)
 			    "asking for free memory") != SB_OK)
 		return 0;
 	reserve = least_of(free_bytes, total) / 16;
-	return bounded(free_bytes - reserve + arena.bytes, sb_settings()->device_memory);
+	return bounded(free_bytes - reserve + regions[device->index].bytes,
+		       sb_settings()->device_memory);
 }
 
 static enum sb_status drop(struct sb_device *device)
 {
+	struct region *region = &regions[device->index];
 	enum sb_status status = SB_OK;
 
-	if (arena.base)
-		status = sb_device_check(device, device->cu->memory_free(arena.base),
+	if (region->base)
+		status = sb_device_check(device, device->cu->memory_free(region->base),
 					 "freeing device memory");
-	arena.base = 0;
-	arena.bytes = 0;
+	region->base = 0;
+	region->bytes = 0;
 	return status;
 }
 
 enum sb_status sb_arena_take(struct sb_device *device, size_t bytes, sb_cu_deviceptr *base)
 {
+	struct region *region = &regions[device->index];
 	enum sb_status status;
 
 	bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 	if (bounded(bytes, sb_settings()->device_memory) < bytes)
 		return SB_NO_MEMORY;
-	if (bytes > arena.bytes) {
+	if (bytes > region->bytes) {
 		status = drop(device);
 		if (status != SB_OK)
 			return status;
-		status = sb_device_check(device, device->cu->memory_alloc(&arena.base, bytes),
+		status = sb_device_check(device, device->cu->memory_alloc(&region->base, bytes),
 					 "allocating device memory");
 		if (status != SB_OK) {
-			arena.base = 0;
+			region->base = 0;
 			return status;
 		}
-		arena.bytes = bytes;
+		region->bytes = bytes;
 	}
-	*base = arena.base;
+	*base = region->base;
 	return SB_OK;
 }
 
 void sb_arena_give(struct sb_device *device)
 {
-	if (arena.bytes > sb_arena_keep(device))
+	if (regions[device->index].bytes > sb_arena_keep(device))
 		(void)drop(device);
 }
 
 enum sb_status sb_arena_pinned(struct sb_device *device, size_t least, size_t most, void **base,
 			       size_t *bytes)
 {
-	enum sb_status status = arena.pinned ? SB_OK : SB_NO_MEMORY;
+	enum sb_status status = pinned.base ? SB_OK : SB_NO_MEMORY;
 	size_t wanted = bounded(most, sb_settings()->pinned_memory);
 
 	for (; status == SB_NO_MEMORY && wanted >= least; wanted /= 2) {
 		status = sb_device_check(
 			device,
-			device->cu->host_alloc(&arena.pinned, wanted, SB_CU_HOST_ALLOC_PORTABLE),
+			device->cu->host_alloc(&pinned.base, wanted, SB_CU_HOST_ALLOC_PORTABLE),
 			"allocating pinned memory");
 		if (status == SB_OK)
-			arena.pinned_bytes = wanted;
+			pinned.bytes = wanted;
 		else
-			arena.pinned = NULL;
+			pinned.base = NULL;
 	}
-	*base = arena.pinned;
-	*bytes = arena.pinned_bytes;
+	*base = pinned.base;
+	*bytes = pinned.bytes;
 	return status;
 }
 
 size_t sb_arena_held(const struct sb_device *device)
 {
-	(void)device;
-	return arena.bytes;
+	return regions[device->index].bytes;
 }

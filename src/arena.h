@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floor 3: the memory we hold: one region on the device and one of pinned host memory.
+ * Floor 3: the memory we hold: one region on each device and one of pinned host memory.
  *
- * The device region is taken for a plan and given back after it. Between calls at most
+ * A device region is taken for a plan and given back after it. Between calls at most
  * sb_arena_keep() bytes stay with us; a larger region is freed when it is given back. The pinned
- * region is made at the first call and kept. Both are bounded by SHIMBLAS_DEVICE_MEMORY and
- * SHIMBLAS_PINNED_MEMORY. All functions are called by the one who has taken and entered the device.
+ * region is made at the first call and kept; all devices reach it. They are bounded by
+ * SHIMBLAS_DEVICE_MEMORY, each of them, and SHIMBLAS_PINNED_MEMORY. All functions are called by the
+ * one who has taken and entered the device.
  */
 #ifndef SB_ARENA_H
 #define SB_ARENA_H
@@ -22,8 +23,8 @@ size_t sb_arena_keep(const struct sb_device *device);
 size_t sb_arena_bound(struct sb_device *device);
 
 /*
- * A region of at least `bytes`, aligned to 256; one at a time. SB_OK, SB_NO_MEMORY, or what the
- * driver's failure means. Its contents are undefined.
+ * A region of at least `bytes`, aligned to 256; one at a time on a device. SB_OK, SB_NO_MEMORY, or
+ * what the driver's failure means. Its contents are undefined.
  */
 enum sb_status sb_arena_take(struct sb_device *device, size_t bytes, sb_cu_deviceptr *base);
 void sb_arena_give(struct sb_device *device);
@@ -35,7 +36,7 @@ void sb_arena_give(struct sb_device *device);
 enum sb_status sb_arena_pinned(struct sb_device *device, size_t least, size_t most, void **base,
 			       size_t *bytes);
 
-/* Device bytes held now. */
+/* Bytes held on the device now. */
 size_t sb_arena_held(const struct sb_device *device);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "carry_steps.h"
 #include "copy_threads.h"
+#include "fresh.h"
 #include "trace.h"
 
 /* The executor's own events come after those that plans name. */
@@ -29,7 +30,7 @@ static enum sb_status advance(struct sb_carry *c, enum sb_stream stream, bool *m
 		bool all = true;
 
 		if (stream == SB_STREAM_UP && state->feeding) {
-			all = sb_ring_feed(&state->upload);
+			all = sb_ring_feed(c->device, &state->upload);
 			state->feeding = !all;
 		} else if (stream == SB_STREAM_DOWN && state->fetching) {
 			status = sb_ring_fetch(
@@ -80,39 +81,78 @@ static bool over(const struct sb_carry *c)
 	for (int i = 0; i < SB_STREAMS; i++)
 		if (c->state->next[i] < c->plan->count)
 			return false;
-	return !c->state->feeding && !c->state->fetching && !sb_ring_busy();
+	return !c->state->feeding && !c->state->fetching && !sb_ring_busy(c->device);
 }
 
-static void print(const struct sb_plan *plan)
+static void print(const struct sb_carry *all, int count)
 {
-	for (int i = 0; i < plan->count && sb_trace_wanted(2); i++) {
-		char text[160];
+	for (int c = 0; c < count && sb_trace_wanted(2); c++)
+		for (int i = 0; i < all[c].plan->count; i++) {
+			char text[160];
 
-		sb_plan_line(&plan->steps[i], text, sizeof text);
-		sb_trace_line(2, "step %d: %s", i, text);
-	}
+			sb_plan_line(&all[c].plan->steps[i], text, sizeof text);
+			if (count > 1)
+				sb_trace_line(2, "device %d step %d: %s", all[c].device->ordinal, i,
+					      text);
+			else
+				sb_trace_line(2, "step %d: %s", i, text);
+		}
 }
 
-static enum sb_status walk(struct sb_carry *c)
+/* The first one's device is current all the time. */
+static enum sb_status step_over(const struct sb_carry *c)
+{
+	return c == c->all ? SB_OK : sb_device_step_over(c->device);
+}
+
+static enum sb_status step_back(const struct sb_carry *c, enum sb_status status)
+{
+	enum sb_status back = c == c->all ? SB_OK : sb_device_step_back(c->device);
+
+	return status == SB_OK || back == SB_LOST ? back : status;
+}
+
+/* Takes one device's streams and rings as far as they get now. */
+static enum sb_status go_on(struct sb_carry *c, bool *moved)
+{
+	enum sb_status status = step_over(c);
+
+	if (status != SB_OK)
+		return status;
+	for (int i = 0; i < SB_STREAMS && status == SB_OK; i++)
+		status = advance(c, (enum sb_stream)i, moved);
+	if (status == SB_OK)
+		status = sb_ring_turn(c->device, moved);
+	note_progress(c);
+	return step_back(c, status);
+}
+
+static enum sb_status walk(struct sb_carry *all, int count)
 {
 	struct sb_idle idle = {0};
 	enum sb_status status = SB_OK;
+	int left = count;
 
-	print(c->plan);
-	for (int i = 0; i < SB_STREAMS; i++)
-		c->state->next[i] = next_of(c->plan, (enum sb_stream)i, 0);
-	while (status == SB_OK && !over(c)) {
+	print(all, count);
+	for (int c = 0; c < count; c++)
+		for (int i = 0; i < SB_STREAMS; i++)
+			all[c].state->next[i] = next_of(all[c].plan, (enum sb_stream)i, 0);
+	while (left > 0) {
 		bool moved = false;
 
-		for (int i = 0; i < SB_STREAMS && status == SB_OK; i++)
-			status = advance(c, (enum sb_stream)i, &moved);
-		if (status == SB_OK)
-			status = sb_ring_turn(c->device, &moved);
-		note_progress(c);
-		if (status == SB_OK)
-			status = sb_ring_idle(c->device, &idle, moved, c->patience);
+		left = 0;
+		for (int c = 0; c < count && status == SB_OK; c++) {
+			if (!over(&all[c]))
+				status = go_on(&all[c], &moved);
+			left += !over(&all[c]);
+		}
+		if (status == SB_OK && left > 0)
+			status = sb_ring_idle(all->device, &idle, moved, all->patience);
+		if (status != SB_OK)
+			break;
 	}
-	sb_ring_settle();
+	for (int c = 0; c < count; c++)
+		sb_ring_settle(all[c].device);
 	return status;
 }
 
@@ -139,13 +179,17 @@ enum sb_status sb_carry_drain(struct sb_device *device, double patience)
 {
 	enum sb_status status = SB_OK;
 
+	/* A device alone has fewer streams. */
 	for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
-		status = sb_device_check(device,
-					 device->cu->event_record(device->events[DRAIN_EVENT(i)],
-								  device->streams[i]),
-					 "recording an event");
+		if (device->streams[i])
+			status = sb_device_check(
+				device,
+				device->cu->event_record(device->events[DRAIN_EVENT(i)],
+							 device->streams[i]),
+				"recording an event");
 	for (int i = 0; status == SB_OK && i < SB_STREAMS; i++)
-		status = sb_device_wait(device, device->events[DRAIN_EVENT(i)], patience);
+		if (device->streams[i])
+			status = sb_device_wait(device, device->events[DRAIN_EVENT(i)], patience);
 	/* Work whose end cannot be waited for may never end: its memory is not to be used again. */
 	if (status != SB_OK && status != SB_LOST)
 		status = sb_device_lose(device, "its work cannot be waited for");
@@ -155,62 +199,91 @@ enum sb_status sb_carry_drain(struct sb_device *device, double patience)
 /* Bytes that are going to pass through the rings. */
 static void expect(const struct sb_carry *c)
 {
-	const int64_t extents[] = {c->call->m, c->call->n};
 	size_t up = 0;
 
-	for (int i = 0; i < SB_OPERANDS; i++)
-		if (c->places[i] == SB_PLACE_PAGEABLE)
-			up += (size_t)extents[i] * (size_t)c->call->k * sizeof(float);
-	sb_ring_expect(up, (size_t)c->call->m * (size_t)c->call->n * sizeof(float));
+	for (int i = 0; i < c->plan->count; i++) {
+		const struct sb_step *step = &c->plan->steps[i];
+
+		if (step->kind == SB_STEP_UP && c->places[step->operand] == SB_PLACE_PAGEABLE)
+			up += (size_t)step->count * (size_t)c->call->k * sizeof(float);
+	}
+	sb_ring_expect(c->device, up, (size_t)c->call->m * (size_t)c->call->n * sizeof(float));
 }
 
-static enum sb_status carry_through_rings(struct sb_carry *c)
+static enum sb_status carry_through_rings(struct sb_carry *all, int count)
 {
-	struct sb_carry_state state = {.first = 0};
-	enum sb_status status;
+	struct sb_fresh fresh = {.begun = false};
+	enum sb_status status = SB_OK;
 
-	state.queued = calloc((size_t)c->plan->count, sizeof *state.queued);
-	if (!state.queued)
-		return SB_NO_MEMORY;
-	c->state = &state;
-	sb_copy_threads_open();
-	expect(c);
-	if (c->fresh)
-		sb_fresh_begin(&state.fresh, c->call);
-	status = walk(c);
-	sb_fresh_end(&state.fresh);
-	sb_copy_threads_close();
-	c->state = NULL;
-	free(state.queued);
+	for (int c = 0; c < count; c++) {
+		all[c].state =
+			calloc(1, sizeof *all->state + (size_t)all[c].plan->count * sizeof(bool));
+		if (!all[c].state)
+			status = SB_NO_MEMORY;
+	}
+	if (status == SB_OK) {
+		sb_copy_threads_open();
+		for (int c = 0; c < count; c++)
+			expect(&all[c]);
+		if (all->fresh)
+			sb_fresh_begin(&fresh, all->fresh);
+		status = walk(all, count);
+		sb_fresh_end(&fresh);
+		sb_copy_threads_close();
+	}
+	for (int c = 0; c < count; c++) {
+		free(all[c].state);
+		all[c].state = NULL;
+	}
 	return status;
 }
 
-enum sb_status sb_carry_out(struct sb_carry *c)
+static enum sb_status drain_all(const struct sb_carry *all, int count)
+{
+	enum sb_status status = SB_OK;
+
+	for (int c = 0; c < count && status == SB_OK; c++) {
+		status = step_over(&all[c]);
+		if (status == SB_OK)
+			status = step_back(&all[c], sb_carry_drain(all[c].device, all[c].patience));
+	}
+	/* What cannot be waited for, on whichever device, may touch memory of ours for ever. */
+	if (status != SB_OK && status != SB_LOST)
+		status = sb_device_lose(all->device, "its work cannot be waited for");
+	return status;
+}
+
+enum sb_status sb_carry_out(struct sb_carry *all, int count)
 {
 	enum sb_status status = SB_OK, drained;
 
-	c->step = 0;
-	c->columns = c->rows = 0;
-	if (c->places[SB_OPERAND_A] == SB_PLACE_DEVICE ||
-	    c->places[SB_OPERAND_B] == SB_PLACE_DEVICE || c->plan->buffers == 0) {
+	for (int c = 0; c < count; c++) {
+		all[c].all = all;
+		all[c].step = 0;
+		all[c].columns = all[c].rows = 0;
+	}
+	if (all->places[SB_OPERAND_A] == SB_PLACE_DEVICE ||
+	    all->places[SB_OPERAND_B] == SB_PLACE_DEVICE || all->plan->buffers == 0) {
 		/* The streams whose kernels read an operand where it lies. */
 		for (int i = SB_STREAM_PACK; status == SB_OK && i <= SB_STREAM_COMPUTE_TOO; i++)
-			status = sb_carry_await_program(c->device, (enum sb_stream)i);
+			status = sb_carry_await_program(all->device, (enum sb_stream)i);
 	}
 	if (status == SB_OK)
-		status = carry_through_rings(c);
-	/* All that came through the ring is there, even if the device dies afterwards. */
-	if (status == SB_OK && c->plan->buffers && !c->direct) {
-		c->step = c->plan->count;
+		status = carry_through_rings(all, count);
+	/* All that came through the rings is there, even if a device dies afterwards. */
+	if (status == SB_OK && all->plan->buffers && !all->direct) {
+		for (int c = 0; c < count; c++)
+			all[c].step = all[c].plan->count;
 		return SB_OK;
 	}
 	if (status != SB_LOST) {
-		drained = sb_carry_drain(c->device, c->patience);
+		drained = drain_all(all, count);
 		if (drained != SB_OK)
 			status = drained;
 	}
-	if (status != SB_OK && c->direct)
-		c->step = 0;
+	for (int c = 0; c < count; c++)
+		if (status != SB_OK && all[c].direct)
+			all[c].step = 0;
 	return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "element.h"
 #include "launch.h"
+#include "timeline.h"
 #include "transfer.h"
 
 /* One of A and B as the caller holds it: op(X)(i, k) = base[i * mn + k * k]. */
@@ -60,6 +61,7 @@ static enum sb_status up(struct sb_carry *c, const struct sb_step *step)
 		.lines = lines,
 		.after = step->event >= 0 ? c->device->events[step->event] : NULL,
 		.queued = &c->state->queued[step - c->plan->steps],
+		.step = sb_timeline_current(),
 	};
 	c->state->feeding = true;
 	return SB_OK;
@@ -86,6 +88,39 @@ static enum sb_status pack(struct sb_carry *c, const struct sb_step *step)
 	return sb_launch_pack(c->device, &args, step->stream);
 }
 
+/* From the same place of another device, in the form in which the kernel reads it. */
+static enum sb_status peer(struct sb_carry *c, const struct sb_step *step)
+{
+	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
+	bool k_slow = o->stride_mn == 1;
+	int64_t depth = o->way == SB_WAY_LANDED ? c->call->k : o->padded_k;
+	size_t pitch = (size_t)(k_slow ? o->stride_k : o->stride_mn) * sizeof(float);
+	size_t height = (size_t)(k_slow ? depth : step->count);
+	struct sb_cu_memcpy2d copy = {
+		.src_type = SB_CU_MEMORY_DEVICE,
+		.src_device = c->all[step->peer].base + step->from,
+		.src_pitch = pitch,
+		.dst_type = SB_CU_MEMORY_DEVICE,
+		.dst_device = c->base + step->to,
+		.dst_pitch = pitch,
+		.width_bytes = (size_t)(k_slow ? step->padded : depth) * sizeof(float),
+		/* A pitch beyond the engine's limit is no matter between the lines of one. */
+		.height = pitch < SB_TRANSFER_PITCH ? height : 1,
+	};
+	enum sb_status status = SB_OK;
+
+	if (copy.height == 1)
+		copy.src_pitch = copy.dst_pitch = copy.width_bytes;
+	for (size_t i = 0; status == SB_OK && i < height; i += copy.height) {
+		status = sb_device_check(
+			c->device, c->device->cu->copy_2d(&copy, c->device->streams[step->stream]),
+			"a copy between devices");
+		copy.src_device += copy.height * pitch;
+		copy.dst_device += copy.height * pitch;
+	}
+	return status;
+}
+
 static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int64_t start,
 			       int64_t *stride_mn, int64_t *stride_k)
 {
@@ -102,14 +137,14 @@ static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int
 	return (const float *)(uintptr_t)(c->base + slot);
 }
 
-/* Less than half the multiprocessors would have a tile: smaller ones are done sooner. */
+/* A block has fewer tiles than the whole: smaller ones may keep more multiprocessors busy. */
 static const struct sb_kernel *kernel_for(const struct sb_carry *c, const struct sb_step *step)
 {
-	const struct sb_kernel *kernel = c->kernel;
-	int64_t tiles = ((step->m + kernel->bm - 1) / kernel->bm) *
-			((step->n + kernel->bn - 1) / kernel->bn);
+	const struct sb_target target = sb_launch_target(c->device);
+	const struct sb_kernel *alike =
+		sb_registry_alike(c->kernel, step->m, step->n, c->call->k, &target);
 
-	return c->narrow && 2 * tiles < c->device->multiprocessors ? c->narrow : kernel;
+	return sb_launch_prepare(c->device, alike) == SB_OK ? alike : c->kernel;
 }
 
 static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
@@ -173,7 +208,8 @@ static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
 			     .after = step->event >= 0 ? c->device->events[step->event] : NULL,
 			     .queued = &state->queued[step - c->plan->steps],
 			     .commit = commit,
-			     .context = home},
+			     .context = home,
+			     .step = sb_timeline_current()},
 		.carry = c,
 		.step = (int)(step - c->plan->steps),
 	};
@@ -184,34 +220,57 @@ static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
 
 static enum sb_status (*const verbs[])(struct sb_carry *, const struct sb_step *) = {
 	[SB_STEP_CLEAR] = clear, [SB_STEP_UP] = up,	[SB_STEP_PACK] = pack,
-	[SB_STEP_GEMM] = gemm,	 [SB_STEP_DOWN] = down,
+	[SB_STEP_PEER] = peer,	 [SB_STEP_GEMM] = gemm, [SB_STEP_DOWN] = down,
 };
+
+/* The one that has the panel which the step fetches. */
+static const struct sb_carry *owner(const struct sb_carry *c, const struct sb_step *step)
+{
+	return &c->all[step->peer];
+}
 
 bool sb_carry_needs_queued(const struct sb_carry *c, const struct sb_step *step)
 {
 	for (int i = 0; i < SB_STEP_NEEDS && step->needs[i] >= 0; i++)
 		if (!c->state->queued[step->needs[i]])
 			return false;
-	return true;
+	return step->kind != SB_STEP_PEER || owner(c, step)->state->queued[step->there];
+}
+
+/* Makes the step's stream wait for an earlier step of this or of another device. */
+static enum sb_status await_step(struct sb_carry *c, const struct sb_step *step,
+				 const struct sb_carry *other, int earlier)
+{
+	struct sb_device *device = c->device;
+	sb_cu_event event = other->device->events[other->plan->steps[earlier].event];
+
+	return sb_device_check(
+		device, device->cu->stream_wait_event(device->streams[step->stream], event, 0),
+		"making a stream wait");
 }
 
 static enum sb_status await_needs(struct sb_carry *c, const struct sb_step *step)
 {
-	struct sb_device *device = c->device;
 	enum sb_status status = SB_OK;
 
-	for (int i = 0; status == SB_OK && i < SB_STEP_NEEDS && step->needs[i] >= 0; i++) {
-		const struct sb_step *earlier = &c->plan->steps[step->needs[i]];
-
-		if (earlier->stream == step->stream)
-			continue;
-		status = sb_device_check(
-			device,
-			device->cu->stream_wait_event(device->streams[step->stream],
-						      device->events[earlier->event], 0),
-			"making a stream wait");
-	}
+	for (int i = 0; status == SB_OK && i < SB_STEP_NEEDS && step->needs[i] >= 0; i++)
+		if (c->plan->steps[step->needs[i]].stream != step->stream)
+			status = await_step(c, step, c, step->needs[i]);
+	if (status == SB_OK && step->kind == SB_STEP_PEER)
+		status = await_step(c, step, owner(c, step), step->there);
 	return status;
+}
+
+/* Tells the call's timeline what is about to be queued. */
+static void tell(const struct sb_carry *c, const struct sb_step *step)
+{
+	bool gemm = step->kind == SB_STEP_GEMM;
+	char name[64];
+
+	sb_plan_line(step, name, sizeof name);
+	sb_timeline_step(c->device, step->stream, name, gemm ? kernel_for(c, step)->name : NULL,
+			 gemm ? 2.0 * (double)step->m * (double)step->n * (double)c->call->k : 0,
+			 step->kind == SB_STEP_UP || step->kind == SB_STEP_DOWN);
 }
 
 enum sb_status sb_carry_begin(struct sb_carry *c, int index)
@@ -221,8 +280,12 @@ enum sb_status sb_carry_begin(struct sb_carry *c, int index)
 	bool *queued = &c->state->queued[index];
 	enum sb_status status = await_needs(c, step);
 
+	if (sb_timeline_here)
+		tell(c, step);
 	if (status == SB_OK)
 		status = verbs[step->kind](c, step);
+	if (sb_timeline_here)
+		sb_timeline_step_queued(c->device);
 	if (status != SB_OK || (step->stream == SB_STREAM_UP && c->state->feeding) ||
 	    (step->stream == SB_STREAM_DOWN && c->state->fetching))
 		return status;

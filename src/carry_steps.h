@@ -4,7 +4,6 @@
 #define SB_CARRY_STEPS_H
 
 #include "carry.h"
-#include "fresh.h"
 #include "ring.h"
 
 /* Blocks on their way home: each but the last of them holds a slot. */
@@ -18,13 +17,12 @@ struct sb_carry_home {
 
 /* What lasts as long as the carrying. */
 struct sb_carry_state {
-	bool *queued;		/* by step: the whole of it, and its event */
 	int next[SB_STREAMS];	/* the first step of each stream that is not queued, or count */
 	bool feeding, fetching; /* the next upload or download is on its way */
 	struct sb_upload upload;
 	struct sb_carry_home homes[SB_CARRY_HOMES];
 	size_t first, last; /* of these, counted for ever: [first, last) are on their way */
-	struct sb_fresh fresh;
+	bool queued[];	    /* by step: the whole of it, and its event */
 };
 
 /* Are all steps that this one needs queued? */

@@ -178,7 +178,11 @@ static void sleep_until_rung(void)
 
 static void *copy_for_ever(void *unused)
 {
+	const struct sched_param priority = {0};
+
 	(void)unused;
+	/* Woken where every processor is busy, it must not take the one that the caller runs on. */
+	(void)sched_setscheduler(0, SCHED_BATCH, &priority);
 	sb_process_default_floating_point();
 	pthread_setname_np(pthread_self(), "shimblas-copy");
 	for (;;) {

@@ -4,118 +4,16 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "process.h"
-#include "settings.h"
 #include "trace.h"
 
-static struct sb_device the_device;
 static atomic_int health = SB_HEALTH_UNBORN;
 static atomic_int unusable_reason = SB_REASON_NO_GPU;
 static atomic_int queue;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-struct sb_device_wish sb_device_wish(void)
-{
-	struct sb_device_wish wish = {.handle = -1, .ordinal = -1, .rank = -1};
-	const char *list = sb_settings()->device;
-	char *end;
-	long first = strtol(list, &end, 10);
-
-	if (end != list && first >= 0 && first < 1024)
-		wish.ordinal = (int)first;
-	wish.handle = sb_driver_current_device();
-	if (sb_settings()->local_rank >= 0 && sb_settings()->local_rank < 1 << 30)
-		wish.rank = (int)sb_settings()->local_rank;
-	return wish;
-}
-
-static int choose(const struct sb_driver *cu, struct sb_device_wish wish)
-{
-	sb_cu_device handle;
-	int count = 0;
-
-	if (cu->device_count(&count) != SB_CU_SUCCESS || count <= 0)
-		return -1;
-	if (wish.ordinal >= 0)
-		return wish.ordinal < count ? wish.ordinal : -1;
-	if (wish.handle >= 0)
-		for (int i = 0; i < count; i++)
-			if (cu->device_get(&handle, i) == SB_CU_SUCCESS && handle == wish.handle)
-				return i;
-	return wish.rank >= 0 ? wish.rank % count : 0;
-}
-
-static bool read_attributes(struct sb_device *device)
-{
-	const struct sb_driver *cu = device->cu;
-	int major = 0, minor = 0;
-	const struct {
-		int attribute, *value;
-	} wanted[] = {
-		{SB_CU_ATTR_COMPUTE_CAPABILITY_MAJOR, &major},
-		{SB_CU_ATTR_COMPUTE_CAPABILITY_MINOR, &minor},
-		{SB_CU_ATTR_MULTIPROCESSOR_COUNT, &device->multiprocessors},
-		{SB_CU_ATTR_CLOCK_RATE, &device->clock_khz},
-		{SB_CU_ATTR_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &device->shared_optin},
-	};
-
-	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-		if (cu->device_attribute(wanted[i].value, wanted[i].attribute, device->handle) !=
-		    SB_CU_SUCCESS)
-			return false;
-	device->arch = 10 * major + minor;
-	return cu->device_name(device->name, (int)sizeof device->name - 1, device->handle) ==
-		       SB_CU_SUCCESS &&
-	       cu->device_memory(&device->memory, device->handle) == SB_CU_SUCCESS;
-}
-
-static bool make_streams(struct sb_device *device)
-{
-	const struct sb_driver *cu = device->cu;
-	bool ok = true;
-
-	/* Products wait for what is packed; beyond the device's range it counts as its highest. */
-	for (int i = 0; ok && i < SB_STREAMS; i++)
-		ok = cu->stream_create_ranked(&device->streams[i], SB_CU_STREAM_NON_BLOCKING,
-					      i == SB_STREAM_PACK ? -100 : 0) == SB_CU_SUCCESS;
-	for (int i = 0; ok && i < SB_DEVICE_EVENTS; i++)
-		ok = cu->event_create(&device->events[i], SB_CU_EVENT_DISABLE_TIMING) ==
-		     SB_CU_SUCCESS;
-	return ok;
-}
-
-enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish wish)
-{
-	struct sb_device *device = &the_device;
-	struct sb_visit visit;
-	bool made;
-
-	if (cu->init(0) != SB_CU_SUCCESS)
-		return SB_NO_DEVICE;
-	*device = (struct sb_device){.cu = cu, .ordinal = choose(cu, wish)};
-	if (device->ordinal < 0 ||
-	    cu->device_get(&device->handle, device->ordinal) != SB_CU_SUCCESS ||
-	    !read_attributes(device) ||
-	    cu->primary_retain(&device->context, device->handle) != SB_CU_SUCCESS)
-		return SB_NO_DEVICE;
-	if (sb_device_enter(device, &visit) != SB_OK)
-		goto release;
-	made = make_streams(device);
-	sb_device_leave(device, &visit);
-	if (made)
-		return SB_OK;
-	for (int i = 0; i < SB_DEVICE_EVENTS && device->events[i]; i++)
-		cu->event_destroy(device->events[i]);
-	for (int i = 0; i < SB_STREAMS && device->streams[i]; i++)
-		cu->stream_destroy(device->streams[i]);
-release:
-	cu->primary_release(device->handle);
-	return SB_NO_DEVICE;
-}
 
 enum sb_health sb_device_health(enum sb_reason *why)
 {
@@ -149,11 +47,18 @@ bool sb_device_turn(enum sb_health from, enum sb_health to, enum sb_reason why)
 	return atomic_compare_exchange_strong(&health, &expected, (int)to);
 }
 
-struct sb_device *sb_device(void)
+struct sb_team *sb_device_team(void)
 {
 	enum sb_reason why;
 
-	return sb_device_health(&why) == SB_HEALTH_READY ? &the_device : NULL;
+	return sb_device_health(&why) == SB_HEALTH_READY ? sb_device_made() : NULL;
+}
+
+struct sb_device *sb_device(void)
+{
+	struct sb_team *team = sb_device_team();
+
+	return team ? team->devices : NULL;
 }
 
 static bool lock_within(double seconds)
@@ -235,6 +140,27 @@ void sb_device_leave(struct sb_device *device, const struct sb_visit *visit)
 	(void)sb_device_check(device, device->cu->context_pop(&popped),
 			      "putting the program's context back");
 	errno = visit->error_number;
+}
+
+/* Where a thread does not know which device is current it must not touch any. */
+static enum sb_status step(struct sb_device *device, sb_cu_result result, const char *what)
+{
+	enum sb_status status = sb_device_check(device, result, what);
+
+	return status == SB_OK || status == SB_LOST ? status : sb_device_lose(device, what);
+}
+
+enum sb_status sb_device_step_over(struct sb_device *device)
+{
+	return step(device, device->cu->context_push(device->context),
+		    "its context cannot be made current");
+}
+
+enum sb_status sb_device_step_back(struct sb_device *device)
+{
+	sb_cu_context popped;
+
+	return step(device, device->cu->context_pop(&popped), "another context cannot be put back");
 }
 
 enum sb_status sb_device_check(struct sb_device *device, sb_cu_result result, const char *what)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floor 3: the CUDA device we work on, and how to come and go without being noticed.
+ * Floor 3: the CUDA devices we work on, and how to come and go without being noticed.
  *
- * One device in a process: SHIMBLAS_DEVICE's, else the program's current one, else the one of the
- * local MPI rank, else 0. Its primary context is retained and never released; at exit nothing is
- * freed. Work on it happens between sb_device_enter() and sb_device_leave(), which leave the
- * calling thread's context stack, stream-capture mode and errno as found, and under
- * sb_device_take(). The streams are our own and non-blocking: the program's default stream never
- * waits for us.
+ * The devices of a process are a team: those that SHIMBLAS_DEVICE lists or, without it, a single
+ * one, the program's current device, else the one of the local MPI rank, else 0. They are made
+ * together, taken together, and lost together: where one fails none is used again. Their primary
+ * contexts are retained and never released; at exit nothing is freed. Work on one happens between
+ * sb_device_enter() and sb_device_leave(), which leave the calling thread's context stack,
+ * stream-capture mode and errno as found, and under sb_device_take(). The streams are our own and
+ * non-blocking: the program's default stream never waits for us.
  *
  * start.h is what makes a device; nothing here starts CUDA by itself.
  */
@@ -37,13 +38,17 @@ enum sb_stream {
 	SB_STREAM_COMPUTE,
 	SB_STREAM_COMPUTE_TOO,
 	SB_STREAM_DOWN,
+	SB_STREAM_PEER, /* from the other devices of a team; a device alone has none */
 	SB_STREAMS
 };
+
+#define SB_DEVICES 8 /* in a team, at most */
 
 #define SB_DEVICE_EVENTS 208 /* events a plan may name */
 
 struct sb_device {
 	const struct sb_driver *cu;
+	int index; /* in the team */
 	int ordinal;
 	sb_cu_device handle;
 	sb_cu_context context;
@@ -57,19 +62,28 @@ struct sb_device {
 	size_t memory;	  /* bytes on the card */
 };
 
-/* Which device the program is to be given; made on the calling thread, before CUDA is started. */
+struct sb_team {
+	int count;
+	bool linked; /* each device's kernels and copies reach the memory of each other one */
+	struct sb_device devices[SB_DEVICES];
+};
+
+/* Which devices the program is to be given; made on the calling thread, before CUDA is started. */
 struct sb_device_wish {
-	int handle;  /* the program's current device, or -1 */
-	int ordinal; /* asked for by SHIMBLAS_DEVICE, or -1 */
-	int rank;    /* of the local MPI rank; taken modulo the number of devices; or -1 */
+	int handle; /* the program's current device, or -1 */
+	int rank;   /* of the local MPI rank; taken modulo the number of devices; or -1 */
+	/* Asked for by SHIMBLAS_DEVICE, each once; count 0: nothing, -1: all there are. */
+	int ordinals[SB_DEVICES], count;
 };
 struct sb_device_wish sb_device_wish(void);
 
 /*
- * Makes the device. cu is an opened driver. Called once in a process, by start.c, which has
+ * Makes the team. cu is an opened driver. Called once in a process, by start.c, which has
  * announced SB_HEALTH_STARTING. SB_OK or SB_NO_DEVICE; on failure nothing is kept.
  */
 enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish wish);
+/* What has been made, be it ready or not; for device.c. */
+struct sb_team *sb_device_made(void);
 
 /* The health now, and in *why the reason for which it cannot be used (if it cannot). Never waits.
  */
@@ -77,10 +91,15 @@ enum sb_health sb_device_health(enum sb_reason *why);
 /* Moves health from `from` to `to`; false if it was not `from`. `why` goes with unusable. */
 bool sb_device_turn(enum sb_health from, enum sb_health to, enum sb_reason why);
 
-/* The device if it is ready, else NULL. */
+/* The team if it is ready, else NULL; and the first device of it. */
+struct sb_team *sb_device_team(void);
 struct sb_device *sb_device(void);
 
-/* One caller at a time: waits at most `seconds`; false if it is still taken then. */
+/* "0,1": the ordinals of devices, given by their bits in the team; "-" for none. */
+#define SB_DEVICE_NAMES 64
+void sb_device_names(unsigned devices, char text[SB_DEVICE_NAMES]);
+
+/* One caller at a time has the team: waits at most `seconds`; false if it is still taken then. */
 bool sb_device_take(struct sb_device *device, double seconds);
 void sb_device_give(struct sb_device *device);
 /* How many have it or wait for it. */
@@ -93,6 +112,13 @@ struct sb_visit {
 };
 enum sb_status sb_device_enter(struct sb_device *device, struct sb_visit *visit);
 void sb_device_leave(struct sb_device *device, const struct sb_visit *visit);
+
+/*
+ * To another device of the team and back, between enter and leave: what is done on a device is done
+ * while its context is the current one. SB_OK or SB_LOST.
+ */
+enum sb_status sb_device_step_over(struct sb_device *device);
+enum sb_status sb_device_step_back(struct sb_device *device);
 
 /*
  * What a driver call's result means to the caller: SB_OK, SB_NO_MEMORY, SB_DECLINE (this call

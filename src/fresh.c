@@ -13,7 +13,7 @@
 #endif
 
 #define LEAST  ((size_t)1 << 20) /* bytes; less is not worth the looking */
-#define PIECE  ((size_t)1 << 20)
+#define PIECE  ((size_t)2 << 20) /* a huge page of most systems */
 #define PIECES 512
 #define LOOKS  8
 
@@ -23,12 +23,15 @@ static void populate(void *context, size_t index)
 	size_t start = index * fresh->piece;
 	size_t bytes = fresh->bytes - start < fresh->piece ? fresh->bytes - start : fresh->piece;
 	int kept = errno;
+	double begin;
 
 	if (atomic_load_explicit(&fresh->over, memory_order_relaxed))
 		return;
+	begin = sb_timeline_begin(fresh->timeline, SB_TIMELINE_PAGES);
 	/* A system that cannot puts them there as they are written, as ever. */
 	if (madvise(fresh->base + start, bytes, MADV_POPULATE_WRITE) != 0)
 		atomic_store_explicit(&fresh->over, true, memory_order_relaxed);
+	sb_timeline_end(fresh->timeline, SB_TIMELINE_PAGES, 0, begin, bytes);
 	errno = kept;
 }
 
@@ -63,9 +66,12 @@ void sb_fresh_begin(struct sb_fresh *fresh, const struct sb_call *call)
 	fresh->bytes = end - first;
 	if (!some_missing(fresh, page))
 		return;
-	fresh->piece = fresh->bytes / PIECES > PIECE ? fresh->bytes / PIECES + page : PIECE;
-	fresh->piece = fresh->piece / page * page;
+	/* All of it is going to be written. Where the system gives huge pages to who asks, it can.
+	 */
+	(void)madvise(fresh->base, fresh->bytes, MADV_HUGEPAGE);
+	fresh->piece = (fresh->bytes / PIECES + PIECE) / PIECE * PIECE;
 	atomic_store(&fresh->over, false);
+	fresh->timeline = sb_timeline_here;
 	fresh->job.work = populate;
 	fresh->job.context = fresh;
 	fresh->job.pieces = (fresh->bytes + fresh->piece - 1) / fresh->piece;

@@ -13,9 +13,11 @@
 
 #include "call.h"
 #include "copy_threads.h"
+#include "timeline.h"
 
 struct sb_fresh {
 	struct sb_copy_job job;
+	struct sb_timeline *timeline; /* of the call, or NULL */
 	char *base;
 	size_t bytes, piece;
 	atomic_bool over;

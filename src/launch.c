@@ -11,32 +11,33 @@
 
 enum module_state { MODULE_UNTRIED, MODULE_LOADED, MODULE_REFUSED };
 
-static struct {
+static struct module {
 	enum module_state state;
 	sb_cu_module module;
-} modules[MODULES_MAX];
+} modules[SB_DEVICES][MODULES_MAX];
 
 static struct function {
 	const char *name; /* NULL: free */
 	sb_cu_function function;
 	bool raised; /* its limit of dynamic shared memory */
-} functions[FUNCTIONS_MAX];
+} functions[SB_DEVICES][FUNCTIONS_MAX];
 
 static enum sb_status load(struct sb_device *device, int row)
 {
+	struct module *module = &modules[device->index][row];
 	enum sb_status status;
 
-	if (modules[row].state == MODULE_LOADED)
+	if (module->state == MODULE_LOADED)
 		return SB_OK;
-	if (modules[row].state == MODULE_REFUSED)
+	if (module->state == MODULE_REFUSED)
 		return SB_DECLINE;
-	status = sb_device_check(
-		device, device->cu->module_load(&modules[row].module, sb_images_row(row)->data),
-		"loading an image");
+	status = sb_device_check(device,
+				 device->cu->module_load(&module->module, sb_images_row(row)->data),
+				 "loading an image");
 	if (status == SB_OK)
-		modules[row].state = MODULE_LOADED;
+		module->state = MODULE_LOADED;
 	else if (status == SB_DECLINE)
-		modules[row].state = MODULE_REFUSED;
+		module->state = MODULE_REFUSED;
 	return status;
 }
 
@@ -46,10 +47,11 @@ static enum sb_status look_in(struct sb_device *device, int row, struct function
 
 	if (status != SB_OK)
 		return status;
-	return sb_device_check(
-		device,
-		device->cu->module_function(&entry->function, modules[row].module, entry->name),
-		"looking for a kernel");
+	return sb_device_check(device,
+			       device->cu->module_function(&entry->function,
+							   modules[device->index][row].module,
+							   entry->name),
+			       "looking for a kernel");
 }
 
 /* A source file may hold several methods: the image of the method's own name is tried first. */
@@ -72,21 +74,22 @@ static enum sb_status look_everywhere(struct sb_device *device, const char *sour
 static enum sb_status find(struct sb_device *device, const char *source, const char *name,
 			   struct function **found)
 {
+	struct function *own = functions[device->index];
 	enum sb_status status;
 	int i;
 
-	for (i = 0; i < FUNCTIONS_MAX && functions[i].name; i++)
-		if (strcmp(functions[i].name, name) == 0) {
-			*found = &functions[i];
+	for (i = 0; i < FUNCTIONS_MAX && own[i].name; i++)
+		if (strcmp(own[i].name, name) == 0) {
+			*found = &own[i];
 			return SB_OK;
 		}
 	if (i == FUNCTIONS_MAX)
 		return SB_DECLINE;
-	functions[i].name = name;
-	status = look_everywhere(device, source, &functions[i]);
+	own[i].name = name;
+	status = look_everywhere(device, source, &own[i]);
 	if (status != SB_OK)
-		functions[i].name = NULL;
-	*found = &functions[i];
+		own[i].name = NULL;
+	*found = &own[i];
 	return status;
 }
 

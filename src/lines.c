@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lines.h"
 
-#define PIECE	    ((size_t)128 << 10) /* takes one thread some 20 us */
+#include <string.h>
+
+#define PIECE	    ((size_t)64 << 10) /* takes one thread some 15 us */
 #define PIECES_MOST ((size_t)32)
+#define LINE	    64 /* of a cache */
+#define HANDFUL	    ((size_t)4 << 10)
 
 static size_t least_of(size_t a, size_t b)
 {
@@ -60,4 +64,46 @@ struct sb_chunk sb_lines_piece(const struct sb_chunk *chunk, size_t index)
 		piece.height = least_of(size, chunk->height - index * size);
 	}
 	return piece;
+}
+
+/*
+ * Pushes what was written out of this core's own cache, which a device reads at half the speed of
+ * the cache that all share. A hint: a processor that does not know it does nothing.
+ */
+static void hand_over(const char *from, size_t bytes)
+{
+#if defined(__x86_64__)
+	for (size_t i = 0; i < bytes; i += LINE)
+		__asm__ volatile("cldemote %0" : : "m"(from[i]));
+#else
+	(void)from;
+	(void)bytes;
+#endif
+}
+
+/* Some at a time, so that what is handed over is still in this core's cache. */
+static void copy_for_device(char *to, const char *from, size_t bytes)
+{
+	for (size_t done = 0; done < bytes; done += HANDFUL) {
+		size_t some = bytes - done < HANDFUL ? bytes - done : HANDFUL;
+
+		memcpy(to + done, from + done, some);
+		hand_over(to + done, some);
+	}
+}
+
+void sb_lines_gather(const struct sb_lines *lines, const struct sb_chunk *chunk,
+		     const struct sb_chunk *piece, char *memory)
+{
+	const char *from =
+		(const char *)lines->host + piece->line * lines->host_pitch + piece->start;
+	char *to =
+		memory + (piece->line - chunk->line) * chunk->width + (piece->start - chunk->start);
+
+	if (lines->host_pitch == piece->width && chunk->width == piece->width) {
+		copy_for_device(to, from, piece->height * piece->width);
+		return;
+	}
+	for (size_t i = 0; i < piece->height; i++)
+		copy_for_device(to + i * chunk->width, from + i * lines->host_pitch, piece->width);
 }

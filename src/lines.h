@@ -41,6 +41,13 @@ bool sb_lines_next(const struct sb_lines *lines, size_t limit, struct sb_cut *cu
 size_t sb_lines_pieces(const struct sb_chunk *chunk);
 struct sb_chunk sb_lines_piece(const struct sb_chunk *chunk, size_t index);
 
+/*
+ * Copies a piece of a chunk from the host's lines to where it belongs in `memory`, which holds the
+ * chunk without gaps and is going to be read by a device.
+ */
+void sb_lines_gather(const struct sb_lines *lines, const struct sb_chunk *chunk,
+		     const struct sb_chunk *piece, char *memory);
+
 static inline size_t sb_lines_bytes(const struct sb_lines *lines)
 {
 	return lines->width * lines->height;

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload.h"
 
-#include "arena.h"
-#include "carry.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bound.h"
+#include "element.h"
 #include "launch.h"
-#include "plan.h"
+#include "profile.h"
 #include "registry.h"
-#include "settings.h"
+#include "shares.h"
 #include "staged.h"
+#include "timeline.h"
 #include "trace.h"
-#include "transfer.h"
 
 struct work {
-	const struct sb_call *call;
-	struct sb_carry carry;
-	struct sb_plan plan;
-	enum sb_place places[3];
+	struct sb_shares shares;
 	sb_finish *finish;
 	void *context;
 };
 
 static bool lies(const struct work *w, enum sb_place place)
 {
-	return w->places[0] == place || w->places[1] == place || w->places[2] == place;
+	return w->shares.places[0] == place || w->shares.places[1] == place ||
+	       w->shares.places[2] == place;
 }
 
 static bool on_device(const struct work *w)
@@ -36,102 +37,34 @@ static size_t span(int64_t width, int64_t lines, int64_t ld)
 	return width && lines ? (size_t)((lines - 1) * ld + width) * sizeof(float) : 1;
 }
 
-static void look_at_operands(struct work *w, struct sb_device *device)
+static void look_from(struct work *w, struct sb_device *device)
 {
-	const struct sb_call *call = w->call;
+	const struct sb_call *call = w->shares.call;
 	bool a = call->trans_a, b = call->trans_b;
 
-	w->places[0] = sb_device_place(
+	w->shares.places[0] = sb_device_place(
 		device, call->a, span(a ? call->k : call->m, a ? call->m : call->k, call->lda));
-	w->places[1] = sb_device_place(
+	w->shares.places[1] = sb_device_place(
 		device, call->b, span(b ? call->n : call->k, b ? call->k : call->n, call->ldb));
-	w->places[2] = sb_device_place(device, call->c, span(call->m, call->n, call->ldc));
+	w->shares.places[2] = sb_device_place(device, call->c, span(call->m, call->n, call->ldc));
 }
 
-/* Makes a plan that fits and takes its region; a failed allocation asks for half as much. */
-static enum sb_status plan_and_take(struct work *w, struct sb_device *device,
-				    const struct sb_kernel *kernel)
+/* What lies on one device of the team is that device's alone. */
+static void look_at_operands(struct work *w)
 {
-	struct sb_plan_wish wish = {
-		.m = w->call->m,
-		.n = w->call->n,
-		.k = w->call->k,
-		.trans_a = w->call->trans_a,
-		.trans_b = w->call->trans_b,
-		.place_a = w->places[0],
-		.place_b = w->places[1],
-		.place_c = w->places[2],
-		.kernel = kernel,
-		.device_bytes = device->memory,
-		.panels = (int)sb_settings()->panels,
-	};
-	enum sb_status status = sb_plan_make(&w->plan, &wish);
-
-	/* What we hold already needs no look at what is free. */
-	if (status == SB_OK && w->plan.device_bytes > sb_arena_held(device)) {
-		size_t bound = sb_arena_bound(device);
-
-		if (w->plan.device_bytes > bound) {
-			sb_plan_free(&w->plan);
-			wish.device_bytes = bound;
-			status = sb_plan_make(&w->plan, &wish);
+	w->shares.devices = w->shares.team->count;
+	look_from(w, sb_shares_device(&w->shares, 0));
+	if (!lies(w, SB_PLACE_ELSEWHERE))
+		return;
+	for (w->shares.first = 1; w->shares.first < w->shares.team->count; w->shares.first++) {
+		look_from(w, sb_shares_device(&w->shares, 0));
+		if (!lies(w, SB_PLACE_ELSEWHERE)) {
+			w->shares.devices = 1;
+			return;
 		}
 	}
-	while (status == SB_OK) {
-		status = w->plan.device_bytes
-				 ? sb_arena_take(device, w->plan.device_bytes, &w->carry.base)
-				 : SB_OK;
-		if (status == SB_OK)
-			return SB_OK;
-		wish.device_bytes = w->plan.device_bytes / 2;
-		sb_plan_free(&w->plan);
-		if (status == SB_NO_MEMORY)
-			status = sb_plan_make(&w->plan, &wish);
-	}
-	return status;
-}
-
-static enum sb_status try_kernel(struct work *w, struct sb_device *device,
-				 const struct sb_kernel *kernel)
-{
-	enum sb_status status = sb_launch_prepare(device, kernel);
-
-	if (status == SB_DECLINE)
-		return SB_NO_IMAGE;
-	if (status == SB_OK)
-		status = plan_and_take(w, device, kernel);
-	if (status != SB_OK)
-		return status;
-	w->carry.kernel = kernel;
-	w->carry.narrow = sb_registry_narrow(kernel);
-	if (w->carry.narrow && sb_launch_prepare(device, w->carry.narrow) != SB_OK)
-		w->carry.narrow = NULL;
-	/*
-	 * Never by DMA into the caller's C, pinned or not: a device that is given up with such a
-	 * copy on its way may wake and make it after the CPU has answered and the program has
-	 * gone on, over whatever lies there then. Nothing can call a copy back.
-	 */
-	w->carry.direct = false;
-	w->carry.fresh = w->places[2] == SB_PLACE_PAGEABLE && w->call->beta == 0;
-	status = sb_carry_out(&w->carry);
-	if (status != SB_LOST)
-		sb_arena_give(device);
-	return status;
-}
-
-/* The pieces of C that were not written, as calls of their own. */
-static void finish_block(void *context, int64_t i0, int64_t j0, int64_t m, int64_t n)
-{
-	const struct work *w = context;
-	struct sb_call block = *w->call;
-	const float *a = block.a, *b = block.b;
-
-	block.m = m;
-	block.n = n;
-	block.a = a + (block.trans_a ? i0 * block.lda : i0);
-	block.b = b + (block.trans_b ? j0 : j0 * block.ldb);
-	block.c = (float *)block.c + i0 + j0 * block.ldc;
-	w->finish(w->context, &block);
+	w->shares.first = 0;
+	look_from(w, sb_shares_device(&w->shares, 0));
 }
 
 /* A block with operands on the device: the CPU gets copies of them. */
@@ -140,28 +73,15 @@ struct stage {
 	enum sb_status status;
 };
 
-static void stage_call(struct stage *stage, const struct sb_call *block)
+static void stage_call(void *context, const struct sb_call *block)
 {
+	struct stage *stage = context;
 	struct work *w = stage->work;
 
 	if (stage->status == SB_OK)
-		stage->status = sb_staged_run(w->carry.device, block, w->places, w->finish,
-					      w->context, w->carry.patience);
-}
-
-static void stage_finish(void *context, const struct sb_call *block)
-{
-	stage_call(context, block);
-}
-
-static void stage_block(void *context, int64_t i0, int64_t j0, int64_t m, int64_t n)
-{
-	struct stage *stage = context;
-	struct work cut = *stage->work;
-
-	cut.finish = stage_finish;
-	cut.context = stage;
-	finish_block(&cut, i0, j0, m, n);
+		stage->status =
+			sb_staged_run(sb_shares_device(&w->shares, 0), block, w->shares.places,
+				      w->finish, w->context, w->shares.patience);
 }
 
 /* The CPU answers, with copies of what lies on a device; for want of the ring it cannot. */
@@ -169,45 +89,51 @@ static enum sb_status stage(struct work *w)
 {
 	struct stage stage = {.work = w, .status = SB_OK};
 
-	if (sb_carry_begun(&w->carry))
-		sb_carry_rest(&w->carry, stage_block, &stage);
+	if (sb_shares_begun(&w->shares))
+		sb_shares_rest(&w->shares, stage_call, &stage);
 	else
-		stage_call(&stage, w->call);
+		stage_call(&stage, w->shares.call);
 	return stage.status;
 }
 
-static enum sb_status work_on_device(struct work *w, struct sb_device *device)
+static enum sb_status work_on_devices(struct work *w)
 {
-	const struct sb_call *call = w->call;
-	const struct sb_target target = sb_launch_target(device);
+	const struct sb_call *call = w->shares.call;
+	const struct sb_target target = sb_launch_target(sb_shares_device(&w->shares, 0));
 	const struct sb_kernel *kernel = sb_registry_choose(call->m, call->n, call->k, &target);
-	enum sb_status status = sb_ring_prepare(device);
+	enum sb_status status = sb_shares_try(&w->shares, kernel);
 
-	if (status != SB_OK)
-		return status;
-	w->carry.places[0] = w->places[0];
-	w->carry.places[1] = w->places[1];
-	status = try_kernel(w, device, kernel);
 	/* The plain kernel has the smallest tile and the fewest demands. */
 	if (status != SB_OK && status != SB_LOST && kernel != sb_registry_plain() &&
-	    !sb_carry_begun(&w->carry)) {
-		sb_plan_free(&w->plan);
-		status = try_kernel(w, device, sb_registry_plain());
+	    !sb_shares_begun(&w->shares)) {
+		sb_shares_drop(&w->shares);
+		status = sb_shares_try(&w->shares, sb_registry_plain());
+	}
+	/* One device may do what another one cannot. */
+	if (status != SB_OK && status != SB_LOST && w->shares.devices > 1 &&
+	    !sb_shares_begun(&w->shares)) {
+		sb_shares_drop(&w->shares);
+		w->shares.devices = 1;
+		status = sb_shares_try(&w->shares, sb_registry_plain());
 	}
 	return status;
 }
 
-static enum sb_status visit_device(struct work *w, struct sb_device *device)
+static enum sb_status visit_devices(struct work *w)
 {
+	struct sb_device *device = sb_shares_device(&w->shares, 0);
 	struct sb_visit visit;
+	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_TAKE);
+	bool taken = sb_device_take(device, w->shares.patience);
 	enum sb_status status;
 
-	if (!sb_device_take(device, w->carry.patience))
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_TAKE, 0, begin, 0);
+	if (!taken)
 		return SB_BUSY;
-	/* Whoever had it may have lost it. */
-	status = sb_device() ? sb_device_enter(device, &visit) : SB_LOST;
+	/* Whoever had them may have lost them. */
+	status = sb_device_team() ? sb_device_enter(device, &visit) : SB_LOST;
 	if (status == SB_OK) {
-		status = work_on_device(w, device);
+		status = work_on_devices(w);
 		sb_device_leave(device, &visit);
 	}
 	sb_device_give(device);
@@ -215,50 +141,85 @@ static enum sb_status visit_device(struct work *w, struct sb_device *device)
 }
 
 /* Answers the call by whoever can; nothing is held while the CPU works. */
-static enum sb_status answer(struct work *w, struct sb_device *device, struct sb_decision *decision)
+static enum sb_status answer(struct work *w, struct sb_decision *decision)
 {
 	bool for_cpu = decision->on_device && decision->side == SB_CPU;
 	enum sb_status status = SB_DECLINE;
 
-	look_at_operands(w, device);
+	look_at_operands(w);
 	/* A device lost already does not say what lies on it; who asked may have seen. */
-	if (!sb_device())
+	if (!sb_device_team())
 		return SB_LOST;
 	decision->on_device = on_device(w);
 	if (!for_cpu && !lies(w, SB_PLACE_ELSEWHERE))
-		status = visit_device(w, device);
-	if (w->carry.kernel)
-		decision->kernel = w->carry.kernel->name;
+		status = visit_devices(w);
+	if (w->shares.count > 0) {
+		decision->kernel = w->shares.kernel->name;
+		decision->devices = ((1u << w->shares.count) - 1) << w->shares.first;
+	}
 	if (status != SB_OK && status != SB_LOST && decision->on_device) {
 		if (!for_cpu)
 			*decision = sb_route_after(*decision, status);
 		return stage(w);
 	}
-	if (status != SB_OK && !decision->on_device && sb_carry_begun(&w->carry)) {
-		sb_carry_rest(&w->carry, finish_block, w);
+	if (status != SB_OK && !decision->on_device && sb_shares_begun(&w->shares)) {
+		sb_shares_rest(&w->shares, w->finish, w->context);
 		return SB_OK;
 	}
 	return status;
+}
+
+static void open_timeline(const struct sb_call *call)
+{
+	char name[64];
+
+	if (!sb_timeline_wanted())
+		return;
+	snprintf(name, sizeof name, "%s %c%c %" PRId64 "x%" PRId64 "x%" PRId64,
+		 sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
+		 call->trans_b ? 't' : 'n', call->m, call->n, call->k);
+	sb_timeline_open(name);
+}
+
+/* The bound is the profile's: what one wire and one kernel were measured to do once. */
+static void close_timeline(const struct work *w)
+{
+	const struct sb_shares *shares = &w->shares;
+	const struct sb_call *call = shares->call;
+	const struct sb_profile *profile;
+	struct sb_target target;
+	struct sb_wire wire;
+	double arithmetic;
+
+	if (!sb_timeline_here)
+		return;
+	sb_timeline_close();
+	if (shares->count != 1)
+		return;
+	profile = sb_profile();
+	wire = (struct sb_wire){profile->pinned_up, profile->pinned_down, profile->pinned_up};
+	target = sb_launch_target(sb_shares_device(shares, 0));
+	arithmetic = sb_registry_seconds(shares->kernel, call->m, call->n, call->k, &target);
+	if (!__builtin_isinf(arithmetic))
+		sb_timeline_here->bound =
+			sb_bound(shares->carries[0].plan, call->k, &wire, arithmetic).seconds;
 }
 
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
 			  sb_finish *finish, void *context)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
-	struct sb_device *device = sb_device();
-	struct work w = {.call = call, .finish = finish, .context = context};
+	struct work w = {.shares = {.call = call}, .finish = finish, .context = context};
 	enum sb_status status;
 	enum sb_reason why;
 
-	if (device) {
-		w.carry = (struct sb_carry){
-			.device = device,
-			.call = call,
-			.plan = &w.plan,
-			.patience = sb_device_patience(decision->gpu_seconds),
-		};
-		status = answer(&w, device, decision);
-		sb_plan_free(&w.plan);
+	w.shares.team = sb_device_team();
+	if (w.shares.team) {
+		w.shares.patience = sb_device_patience(decision->gpu_seconds);
+		open_timeline(call);
+		status = answer(&w, decision);
+		close_timeline(&w);
+		sb_shares_drop(&w.shares);
 	} else {
 		status = sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;
 	}

@@ -13,10 +13,11 @@
 typedef void sb_finish(void *context, const struct sb_call *block);
 
 /*
- * Computes C on the device that `decision` chose. SB_OK: every element of C was written once, with
- * its finished value, by the GPU or, where the GPU failed after part of C had been written, by
- * `finish` for each remaining block. Anything else: C is untouched and the CPU must answer. Nothing
- * but C's m x n elements is ever written. Fills in decision->kernel.
+ * Computes C on the devices of the team, as many as are worth it. SB_OK: every element of C was
+ * written once, with its finished value, by the GPU or, where the GPU failed after part of C had
+ * been written, by `finish` for each remaining block. Anything else: C is untouched and the CPU
+ * must answer. Nothing but C's m x n elements is ever written. Fills in decision->kernel and
+ * decision->devices.
  *
  * Operands may lie in pageable, pinned or managed memory or on a device, in any mixture, which
  * decision->on_device tells afterwards. If they lie on one, `finish` gets copies in host memory

@@ -68,6 +68,7 @@ static void multiply_panels(struct sb_layer *l, int panel_a, int panel_b)
 		spans[i].start = panels[i] * o->panel;
 		spans[i].count = o->extent - spans[i].start < o->panel ? o->extent - spans[i].start
 								       : o->panel;
+		spans[i].newest_peer = SB_NO_STEP;
 		spans[i].newest = o->slots ? l->filled[i][slots[i]] : SB_NO_STEP;
 	}
 	gemm = l->plan->count;
@@ -104,7 +105,9 @@ enum sb_status sb_plan_make(struct sb_plan *plan, const struct sb_plan_wish *wis
 	memset(l.used, 0xff, sizeof l.used);
 	memset(l.raw_packed, 0xff, sizeof l.raw_packed);
 	memset(l.downed, 0xff, sizeof l.downed);
-	if (plan->whole)
+	if (plan->whole && wish->among.devices > 1)
+		sb_plan_lay_among(&l);
+	else if (plan->whole)
 		sb_plan_lay_whole(&l);
 	else
 		lay_passing(&l, plan->stays);

@@ -27,6 +27,17 @@
 #include "device.h"
 #include "registry.h"
 
+/*
+ * A plan that is one of several, each of a device of its own: C is cut along n (or m), so that A
+ * (or B) is common to all of them. Where that lies whole on every device it comes from the host
+ * once: each plan brings every devices-th of its panels, and the others come from the devices that
+ * do.
+ */
+struct sb_plan_among {
+	int devices, device; /* how many there are (0, 1: this one alone), and which this is */
+	int operand;	     /* the common one */
+};
+
 struct sb_plan_wish {
 	int64_t m, n, k; /* > 0 */
 	bool trans_a, trans_b;
@@ -34,6 +45,7 @@ struct sb_plan_wish {
 	const struct sb_kernel *kernel;
 	size_t device_bytes; /* the region may be no larger */
 	int panels;	     /* that A and B are each cut into where all fits; 0: as is best */
+	struct sb_plan_among among; /* without effect where the plan is not whole */
 };
 
 /* How an operand comes to where the kernel reads it. */
@@ -63,6 +75,7 @@ enum sb_step_kind {
 	SB_STEP_CLEAR, /* zero a slot, or a whole operand */
 	SB_STEP_UP,    /* caller -> slot or raw buffer */
 	SB_STEP_PACK,  /* raw buffer or caller -> slot */
+	SB_STEP_PEER,  /* another device's slot -> the same of this one */
 	SB_STEP_GEMM,  /* slots -> C buffer, or the caller's C on the device */
 	SB_STEP_DOWN   /* C buffer -> caller */
 };
@@ -74,13 +87,14 @@ struct sb_step {
 	enum sb_stream stream;
 	int needs[SB_STEP_NEEDS]; /* indices of earlier steps; -1: none */
 	int event;		  /* recorded after the step; -1: none */
-	int operand;		  /* of CLEAR, UP and PACK */
-	int64_t start, count;	  /* of CLEAR, UP, PACK: rows of op(A) or columns of op(B) */
+	int operand;		  /* of CLEAR, UP, PACK and PEER */
+	int64_t start, count;	  /* of these: rows of op(A) or columns of op(B) */
 	int64_t into;		  /* PACK: where in the panel they begin */
-	int64_t padded;		  /* PACK: rows to write, the rest of them zeros */
+	int64_t padded;		  /* PACK, PEER: rows to write, the rest of them zeros */
 	int64_t i0, m, j0, n;	  /* of GEMM and DOWN: the block of C */
 	size_t a, b;		  /* GEMM: offsets of the first row and the first column */
-	size_t from, to;	  /* UP, CLEAR: to; PACK: both; DOWN: from; GEMM: to */
+	size_t from, to;	  /* UP, CLEAR: to; PACK, PEER: both; DOWN: from; GEMM: to */
+	int peer, there; /* PEER: whose region `from` is in, and the step of its plan to wait for */
 };
 
 struct sb_plan {

@@ -126,6 +126,8 @@ void sb_plan_multiply(struct sb_layer *l, const struct sb_span *a, const struct 
 	step = sb_plan_lay(l, SB_STEP_GEMM, too ? SB_STREAM_COMPUTE_TOO : SB_STREAM_COMPUTE, event);
 	sb_plan_need(step, a->newest);
 	sb_plan_need(step, b->newest);
+	sb_plan_need(step, a->newest_peer);
+	sb_plan_need(step, b->newest_peer);
 	if (plan->buffers && !plan->whole)
 		sb_plan_need(step, l->downed[buffer]);
 	step->i0 = a->start;

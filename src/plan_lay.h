@@ -16,7 +16,8 @@ enum {
 	SB_EVENT_RAW_PACKED = SB_EVENT_RAW_UP + SB_OPERANDS * SB_PLAN_SLOTS,
 	SB_EVENT_GEMM = SB_EVENT_RAW_PACKED + 2, /* by buffer of C; whole: by product */
 	SB_EVENT_DOWN = SB_EVENT_GEMM + SB_PLAN_PRODUCTS,
-	SB_EVENTS = SB_EVENT_DOWN + SB_PLAN_BUFFERS
+	SB_EVENT_CLEARED = SB_EVENT_DOWN + SB_PLAN_BUFFERS,
+	SB_EVENTS
 };
 /* The last few events of a device are for the executor itself. */
 _Static_assert(SB_EVENTS + SB_STREAMS <= SB_DEVICE_EVENTS, "a plan may not name so many events");
@@ -38,6 +39,7 @@ struct sb_layer {
 struct sb_span {
 	int64_t start, count;
 	int newest;
+	int newest_peer; /* of those that came from another device, on another stream */
 };
 
 int sb_plan_last(const struct sb_layer *l);
@@ -66,5 +68,15 @@ void sb_plan_multiply(struct sb_layer *l, const struct sb_span *a, const struct 
 
 /* Everything stays: panels of A and B in turn, and with each the block that it completes. */
 void sb_plan_lay_whole(struct sb_layer *l);
+/* The same where one operand is common to several plans (wish->among). */
+void sb_plan_lay_among(struct sb_layer *l);
+
+/* Brings a panel of an operand that lies whole in the region. */
+void sb_plan_acquire_whole(struct sb_layer *l, int operand, int panel);
+/* Zeros where an operand that lies whole has padding that no copy writes; false if it has none. */
+bool sb_plan_clear_whole(struct sb_layer *l, int operand, int event);
+/* The product of two spans of operands that lie whole; `last`: in pieces, the last one small. */
+void sb_plan_multiply_whole(struct sb_layer *l, const struct sb_span *a, const struct sb_span *b,
+			    bool last);
 
 #endif

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_lay.h"
 
-#define WAVE 132 /* tiles that a large device computes at once */
+#define WAVE (96 * 64 * 128) /* elements of C that keep a large device busy, in its small tiles */
 
-/* Brings a panel of an operand that lies whole in the region. */
-static void acquire_whole(struct sb_layer *l, int operand, int panel)
+bool sb_plan_clear_whole(struct sb_layer *l, int operand, int event)
+{
+	const struct sb_plan_operand *o = &l->plan->operands[operand];
+
+	if (!sb_plan_has_padding(l, o, o->extent))
+		return false;
+	sb_plan_bring(l, SB_STEP_CLEAR, SB_STREAM_UP, event, operand, 0, o->extent, o->base);
+	return true;
+}
+
+void sb_plan_acquire_whole(struct sb_layer *l, int operand, int panel)
 {
 	const struct sb_plan_operand *o = &l->plan->operands[operand];
 	int64_t start = panel * o->panel;
@@ -15,9 +24,6 @@ static void acquire_whole(struct sb_layer *l, int operand, int panel)
 
 	if (o->way == SB_WAY_IN_PLACE)
 		return;
-	if (panel == 0 && sb_plan_has_padding(l, o, o->extent))
-		sb_plan_bring(l, SB_STEP_CLEAR, SB_STREAM_UP, SB_NO_STEP, operand, 0, o->extent,
-			      o->base);
 	if (o->way == SB_WAY_LANDED) {
 		sb_plan_land(l, operand, panel, start, count,
 			     o->base + (size_t)(start * o->stride_mn) * sizeof(float));
@@ -52,7 +58,8 @@ static struct sb_span span_of(const struct sb_layer *l, int operand, int first, 
 {
 	const struct sb_plan_operand *o = &l->plan->operands[operand];
 	int64_t end = (final + 1) * o->panel;
-	struct sb_span span = {.start = first * o->panel, .newest = SB_NO_STEP};
+	struct sb_span span = {
+		.start = first * o->panel, .newest = SB_NO_STEP, .newest_peer = SB_NO_STEP};
 
 	span.count = (end < o->extent ? end : o->extent) - span.start;
 	/* Panels arrive in order, on one stream. */
@@ -65,13 +72,12 @@ static struct sb_span span_of(const struct sb_layer *l, int operand, int first, 
 static void multiply_in_pieces(struct sb_layer *l, struct sb_span a, const struct sb_span *b)
 {
 	const struct sb_kernel *kernel = l->wish->kernel;
-	int64_t across = (b->count + kernel->bn - 1) / kernel->bn;
 	struct sb_span piece = a;
 
 	for (int i = 0; i < 4 && l->plan->buffers; i++) {
 		int64_t half = a.count / kernel->bm / 2;
 
-		if (half * across < WAVE)
+		if (half * kernel->bm * b->count < WAVE)
 			break;
 		piece.start = a.start;
 		piece.count = half * kernel->bm;
@@ -80,6 +86,15 @@ static void multiply_in_pieces(struct sb_layer *l, struct sb_span a, const struc
 		a.count -= piece.count;
 	}
 	multiply_whole(l, &a, b);
+}
+
+void sb_plan_multiply_whole(struct sb_layer *l, const struct sb_span *a, const struct sb_span *b,
+			    bool last)
+{
+	if (last)
+		multiply_in_pieces(l, *a, b);
+	else
+		multiply_whole(l, a, b);
 }
 
 /* Everything stays: panels of A and B in turn, and with each the block that it completes. */
@@ -93,28 +108,26 @@ void sb_plan_lay_whole(struct sb_layer *l)
 		bool new_b = r < panels_b;
 
 		if (r < panels_a) {
-			acquire_whole(l, SB_OPERAND_A, r);
+			if (r == 0)
+				sb_plan_clear_whole(l, SB_OPERAND_A, SB_NO_STEP);
+			sb_plan_acquire_whole(l, SB_OPERAND_A, r);
 			if (r > 0) {
 				struct sb_span a = span_of(l, SB_OPERAND_A, r, r);
 				struct sb_span b =
 					span_of(l, SB_OPERAND_B, 0, (new_b ? r : panels_b) - 1);
 
-				if (r == rounds - 1 && !new_b)
-					multiply_in_pieces(l, a, &b);
-				else
-					multiply_whole(l, &a, &b);
+				sb_plan_multiply_whole(l, &a, &b, r == rounds - 1 && !new_b);
 			}
 		}
 		if (new_b) {
 			struct sb_span a, b;
 
-			acquire_whole(l, SB_OPERAND_B, r);
+			if (r == 0)
+				sb_plan_clear_whole(l, SB_OPERAND_B, SB_NO_STEP);
+			sb_plan_acquire_whole(l, SB_OPERAND_B, r);
 			a = span_of(l, SB_OPERAND_A, 0, r < panels_a ? r : panels_a - 1);
 			b = span_of(l, SB_OPERAND_B, r, r);
-			if (r == rounds - 1)
-				multiply_in_pieces(l, a, &b);
-			else
-				multiply_whole(l, &a, &b);
+			sb_plan_multiply_whole(l, &a, &b, r == rounds - 1);
 		}
 	}
 }

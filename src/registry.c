@@ -174,12 +174,12 @@ size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, in
 {
 	int64_t slabs = sb_registry_slabs(kernel, k);
 
-	if (sb_registry_persists(kernel))
-		return k <= SB_SLAB ? 0
-				    : (size_t)sb_registry_blocks(kernel, m, n, k, PERSISTENT_MOST) *
-					      ((size_t)(kernel->bm * kernel->bn) +
-					       (size_t)kernel->threads / 32) *
-					      sizeof(float);
+	/* A tile for each block, and flags for as many blocks as there may be. */
+	if (sb_registry_persists(kernel) && k > SB_SLAB)
+		return ((size_t)sb_registry_blocks(kernel, m, n, k, PERSISTENT_MOST) *
+				(size_t)(kernel->bm * kernel->bn) +
+			(size_t)PERSISTENT_MOST * (size_t)(kernel->threads / 32)) *
+		       sizeof(float);
 	return slabs > 1 ? (size_t)m * (size_t)n * (size_t)slabs * sizeof(float) : 0;
 }
 
@@ -280,22 +280,51 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 	return picked;
 }
 
-const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel)
+static bool reads_panels_of(const struct sb_kernel *other, const struct sb_kernel *kernel)
 {
-	if (*sb_settings()->kernel || sb_registry_splits(kernel))
-		return NULL;
-	for (size_t i = 0; i < COUNT(kernels); i++) {
-		const struct sb_kernel *other = &kernels[i];
+	/* Where a persistent one has no tile for each of its blocks, bulk has no such wish. */
+	bool same = strcmp(other->source, kernel->source) == 0 ||
+		    (sb_registry_persists(kernel) && strcmp(other->source, "sgemm_bulk") == 0);
 
-		/* The tiles of persistent blocks are too few if there is less than one for each. */
-		if (strcmp(other->source,
-			   sb_registry_persists(kernel) ? "sgemm_bulk" : kernel->source) == 0 &&
-		    other->form == kernel->form && other->arch <= kernel->arch &&
-		    kernel->bm % other->bm == 0 && kernel->bn % other->bn == 0 &&
-		    kernel->bk % other->bk == 0 && other->bm * other->bn < kernel->bm * kernel->bn)
-			return other;
+	return same && other->form == kernel->form && kernel->bm % other->bm == 0 &&
+	       kernel->bn % other->bn == 0 && kernel->bk % other->bk == 0;
+}
+
+/*
+ * What a block costs where others come before and after it: the seconds until it is done, and those
+ * for which it keeps the whole device from the others, however many of its tiles run at once.
+ */
+static double cost_of(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+		      const struct sb_target *target)
+{
+	double tiles = (double)tiles_of(kernel, m, n);
+	double flops = 2.0 * kernel->bm * kernel->bn * (double)k * tiles;
+
+	for (size_t i = 0; i < COUNT(rates); i++)
+		if (strcmp(rates[i].name, kernel->name) == 0)
+			return sb_registry_seconds(kernel, m, n, k, target) +
+			       flops / (rates[i].full * target->multiprocessors);
+	return INFINITY;
+}
+
+const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,
+					  int64_t k, const struct sb_target *target)
+{
+	const struct sb_kernel *best = kernel;
+	double least = cost_of(kernel, m, n, k, target);
+
+	for (size_t i = 0; i < COUNT(kernels) && !*sb_settings()->kernel; i++) {
+		double cost;
+
+		if (!reads_panels_of(&kernels[i], kernel))
+			continue;
+		cost = cost_of(&kernels[i], m, n, k, target);
+		if (cost < least) {
+			least = cost;
+			best = &kernels[i];
+		}
 	}
-	return NULL;
+	return best;
 }
 
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous)

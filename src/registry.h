@@ -84,11 +84,12 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 					   const struct sb_target *target);
 
 /*
- * The kernel for blocks that have too few of this one's tiles to fill a device: another of its
- * method (of bulk, for a persistent one), for the same panels, with smaller tiles. NULL if there is
- * none, if the method splits k, or if SHIMBLAS_KERNEL names one.
+ * The kernel for an m x n x k block of a product whose panels were made for `kernel`: of its
+ * method (or of bulk, for a persistent one), with tiles that divide its own, the one that costs the
+ * device least; itself where SHIMBLAS_KERNEL names it.
  */
-const struct sb_kernel *sb_registry_narrow(const struct sb_kernel *kernel);
+const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,
+					  int64_t k, const struct sb_target *target);
 
 const struct sb_sum_kernel *sb_registry_sum(void);
 

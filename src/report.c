@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,29 @@
 
 #include "stats.h"
 #include "trace.h"
+
+static struct {
+	pthread_mutex_t lock;
+	char names[64];
+} devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void sb_report_devices(const char *names)
+{
+	pthread_mutex_lock(&devices.lock);
+	snprintf(devices.names, sizeof devices.names, "%s", names);
+	pthread_mutex_unlock(&devices.lock);
+}
+
+/* "" where the GPU has answered no call. */
+static void read_devices(const struct sb_totals *totals, char names[sizeof devices.names])
+{
+	*names = '\0';
+	if (!sb_stats_sum(totals, SB_GPU, SB_REASONS, SB_BUCKETS).calls)
+		return;
+	pthread_mutex_lock(&devices.lock);
+	memcpy(names, devices.names, sizeof devices.names);
+	pthread_mutex_unlock(&devices.lock);
+}
 
 static double rate(const struct sb_tally *tally)
 {
@@ -27,9 +51,13 @@ static void row(FILE *out, const char *label, const char *second, const struct s
 static void write_table(FILE *out, const struct sb_totals *totals)
 {
 	struct sb_tally all = sb_stats_sum(totals, SB_SIDES, SB_REASONS, SB_BUCKETS);
+	char names[sizeof devices.names];
 
+	read_devices(totals, names);
 	fprintf(out, "shimblas %s: process %ld, %s\n", PACKAGE_VERSION, (long)getpid(),
 		program_invocation_name);
+	if (*names)
+		fprintf(out, "  devices %s\n", names);
 	fprintf(out, "  %-6s %-11s %12s %14s %12s %12s %10s\n", "side", "reason", "calls", "GFLOP",
 		"GB", "seconds", "GFLOP/s");
 	for (int side = 0; side < SB_SIDES; side++)
@@ -112,12 +140,14 @@ static void write_cells(FILE *out, const struct sb_totals *totals)
 static void write_json(FILE *out, const struct sb_totals *totals)
 {
 	struct sb_tally all = sb_stats_sum(totals, SB_SIDES, SB_REASONS, SB_BUCKETS);
+	char names[sizeof devices.names];
 
+	read_devices(totals, names);
 	fprintf(out,
 		"{\"format\":%d,\"version\":\"%s\",\"process\":%ld,\"program\":", SB_REPORT_FORMAT,
 		PACKAGE_VERSION, (long)getpid());
 	write_string(out, program_invocation_name);
-	fprintf(out, ",\"total\":{");
+	fprintf(out, ",\"devices\":[%s],\"total\":{", names);
 	write_tally(out, &all);
 	fprintf(out, "},\"by\":[");
 	write_cells(out, totals);

@@ -14,4 +14,7 @@ enum { SB_REPORT_FORMAT = 1 };
  */
 bool sb_report_append(const char *path);
 
+/* The devices that calls have used so far, as "0,1": named in the report of a process that did. */
+void sb_report_devices(const char *names);
+
 #endif

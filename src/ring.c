@@ -6,11 +6,12 @@
 #include "arena.h"
 #include "copy_threads.h"
 #include "settings.h"
+#include "timeline.h"
 
 #define SLOTS	    SB_RING_SLOTS
 #define RINGS	    2
 #define SLOT_LEAST  ((size_t)4 << 10)
-#define SLOT_MOST   ((size_t)4 << 20)
+#define SLOT_MOST   ((size_t)2 << 20)
 #define CHUNK_LEAST ((size_t)256 << 10)
 
 struct slot {
@@ -18,6 +19,9 @@ struct slot {
 	sb_cu_event event;
 	bool forgotten; /* on its way down, and nobody wants it */
 	struct sb_copy_job job;
+	void (*work)(void *slot, size_t piece);
+	struct sb_timeline *timeline; /* of the call, or NULL */
+	int step;		      /* of it */
 	struct sb_lines lines;
 	struct sb_chunk chunk;
 	sb_cu_event after; /* of the last chunk of an upload */
@@ -31,13 +35,28 @@ struct slot {
  * Counts of slots, ever: `given` out, of these `passed` on from their first station (filled and
  * queued; arrived and being committed), of these free again.
  */
-static struct ring {
+struct ring {
 	struct slot slots[SLOTS];
 	size_t given, passed, freed;
 	size_t expected, bytes; /* that go through it, and that have been given a slot */
-} up, down;
+};
 
-static size_t slot_bytes; /* 0: not made yet */
+static struct rings {
+	struct ring up, down;
+	bool made;
+} rings[SB_DEVICES];
+
+static size_t slot_bytes; /* of every device's; 0: not known yet */
+
+static struct ring *up_of(const struct sb_device *device)
+{
+	return &rings[device->index].up;
+}
+
+static struct ring *down_of(const struct sb_device *device)
+{
+	return &rings[device->index].down;
+}
 
 static enum sb_status make_events(struct sb_device *device, struct ring *ring)
 {
@@ -53,29 +72,44 @@ static enum sb_status make_events(struct sb_device *device, struct ring *ring)
 	return status;
 }
 
-enum sb_status sb_ring_prepare(struct sb_device *device)
+/* Every device's share of the pinned memory, which is for the whole team. */
+static enum sb_status share_out(struct sb_device *device, char **base)
 {
 	size_t most = sb_settings()->slot ? (size_t)sb_settings()->slot : SLOT_MOST, bytes;
+	size_t slots = (size_t)sb_device_made()->count * RINGS * SLOTS;
 	enum sb_status status;
-	void *base;
+	void *memory;
 
-	if (slot_bytes)
-		return SB_OK;
 	most = most < SLOT_LEAST ? SLOT_LEAST : most;
-	status = make_events(device, &up);
-	if (status == SB_OK)
-		status = make_events(device, &down);
-	if (status == SB_OK)
-		status = sb_arena_pinned(device, RINGS * SLOTS * SLOT_LEAST, RINGS * SLOTS * most,
-					 &base, &bytes);
+	status = sb_arena_pinned(device, slots * SLOT_LEAST, slots * most, &memory, &bytes);
 	if (status != SB_OK)
 		return status;
 	/* Whole pages, so that lines of floats never straddle an element. */
-	slot_bytes = bytes / (RINGS * SLOTS) / 4096 * 4096;
+	slot_bytes = bytes / slots / 4096 * 4096;
+	*base = (char *)memory + (size_t)device->index * RINGS * SLOTS * slot_bytes;
+	return SB_OK;
+}
+
+enum sb_status sb_ring_prepare(struct sb_device *device)
+{
+	struct rings *own = &rings[device->index];
+	enum sb_status status;
+	char *base;
+
+	if (own->made)
+		return SB_OK;
+	status = make_events(device, &own->up);
+	if (status == SB_OK)
+		status = make_events(device, &own->down);
+	if (status == SB_OK)
+		status = share_out(device, &base);
+	if (status != SB_OK)
+		return status;
 	for (size_t i = 0; i < SLOTS; i++) {
-		up.slots[i].memory = (char *)base + i * slot_bytes;
-		down.slots[i].memory = (char *)base + (SLOTS + i) * slot_bytes;
+		own->up.slots[i].memory = base + i * slot_bytes;
+		own->down.slots[i].memory = base + (SLOTS + i) * slot_bytes;
 	}
+	own->made = true;
 	return SB_OK;
 }
 
@@ -84,11 +118,13 @@ size_t sb_ring_slot(void)
 	return slot_bytes;
 }
 
-void sb_ring_expect(size_t bytes_up, size_t bytes_down)
+void sb_ring_expect(struct sb_device *device, size_t bytes_up, size_t bytes_down)
 {
-	up.expected = bytes_up;
-	down.expected = bytes_down;
-	up.bytes = down.bytes = 0;
+	struct ring *up = up_of(device), *down = down_of(device);
+
+	up->expected = bytes_up;
+	down->expected = bytes_down;
+	up->bytes = down->bytes = 0;
 }
 
 static struct slot *slot_of(struct ring *ring, size_t number)
@@ -106,7 +142,8 @@ static size_t chunk_limit(const struct ring *ring)
 }
 
 /* Cuts the next chunk into the next slot; NULL if there is no more. */
-static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct sb_cut *cut)
+static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct sb_cut *cut,
+			 int step)
 {
 	struct slot *slot = slot_of(ring, ring->given);
 
@@ -116,6 +153,8 @@ static struct slot *give(struct ring *ring, const struct sb_lines *lines, struct
 	slot->after = NULL;
 	slot->queued = NULL;
 	slot->forgotten = false;
+	slot->timeline = sb_timeline_here;
+	slot->step = step;
 	ring->bytes += slot->chunk.width * slot->chunk.height;
 	ring->given++;
 	return slot;
@@ -126,8 +165,29 @@ static bool at_end(const struct sb_lines *lines, const struct sb_cut *cut)
 	return cut->line >= lines->height || lines->width == 0;
 }
 
-static void submit(struct slot *slot, void (*work)(void *, size_t), enum sb_copy_rank rank)
+static void fill(void *context, size_t index);
+
+/* A piece of whichever work, told to the call's timeline. */
+static void work(void *context, size_t index)
 {
+	struct slot *slot = context;
+	enum sb_timeline_kind kind = slot->work == fill ? SB_TIMELINE_FILL : SB_TIMELINE_COMMIT;
+	struct sb_chunk piece;
+	double begin;
+
+	if (!slot->timeline) {
+		slot->work(slot, index);
+		return;
+	}
+	piece = sb_lines_piece(&slot->chunk, index);
+	begin = sb_timeline_begin(slot->timeline, kind);
+	slot->work(slot, index);
+	sb_timeline_end(slot->timeline, kind, slot->step, begin, piece.width * piece.height);
+}
+
+static void submit(struct slot *slot, void (*what)(void *, size_t), enum sb_copy_rank rank)
+{
+	slot->work = what;
 	slot->job.work = work;
 	slot->job.context = slot;
 	slot->job.pieces = sb_lines_pieces(&slot->chunk);
@@ -139,23 +199,16 @@ static void fill(void *context, size_t index)
 {
 	struct slot *slot = context;
 	struct sb_chunk piece = sb_lines_piece(&slot->chunk, index);
-	const struct sb_lines *lines = &slot->lines;
-	const char *from = (const char *)lines->host + piece.line * lines->host_pitch + piece.start;
-	char *to = slot->memory + (piece.line - slot->chunk.line) * slot->chunk.width +
-		   (piece.start - slot->chunk.start);
 
-	if (lines->host_pitch == piece.width && slot->chunk.width == piece.width) {
-		memcpy(to, from, piece.height * piece.width);
-		return;
-	}
-	for (size_t i = 0; i < piece.height; i++)
-		memcpy(to + i * slot->chunk.width, from + i * lines->host_pitch, piece.width);
+	sb_lines_gather(&slot->lines, &slot->chunk, &piece, slot->memory);
 }
 
-bool sb_ring_feed(struct sb_upload *upload)
+bool sb_ring_feed(struct sb_device *device, struct sb_upload *upload)
 {
-	while (up.given - up.freed < SLOTS && !at_end(&upload->lines, &upload->cut)) {
-		struct slot *slot = give(&up, &upload->lines, &upload->cut);
+	struct ring *up = up_of(device);
+
+	while (up->given - up->freed < SLOTS && !at_end(&upload->lines, &upload->cut)) {
+		struct slot *slot = give(up, &upload->lines, &upload->cut, upload->step);
 
 		if (at_end(&upload->lines, &upload->cut)) {
 			slot->after = upload->after;
@@ -164,31 +217,6 @@ bool sb_ring_feed(struct sb_upload *upload)
 		submit(slot, fill, SB_COPY_UP);
 	}
 	return at_end(&upload->lines, &upload->cut);
-}
-
-enum sb_status sb_ring_copy(struct sb_device *device, const struct sb_lines *lines, bool upwards,
-			    sb_cu_event event)
-{
-	sb_cu_stream stream = device->streams[upwards ? SB_STREAM_UP : SB_STREAM_DOWN];
-	/* A single line has no pitch, but the driver would check the one given against its limit.
-	 */
-	size_t host_pitch = lines->height == 1 ? lines->width : lines->host_pitch;
-	size_t device_pitch = lines->height == 1 ? lines->width : lines->device_pitch;
-	struct sb_cu_memcpy2d copy = {.width_bytes = lines->width, .height = lines->height};
-	enum sb_status status;
-
-	copy.src_type = upwards ? SB_CU_MEMORY_HOST : SB_CU_MEMORY_DEVICE;
-	copy.dst_type = upwards ? SB_CU_MEMORY_DEVICE : SB_CU_MEMORY_HOST;
-	copy.src_host = lines->host;
-	copy.dst_host = lines->host;
-	copy.src_device = copy.dst_device = lines->device;
-	copy.src_pitch = upwards ? host_pitch : device_pitch;
-	copy.dst_pitch = upwards ? device_pitch : host_pitch;
-	status = sb_device_check(device, device->cu->copy_2d(&copy, stream), "a copy");
-	if (status == SB_OK && event)
-		status = sb_device_check(device, device->cu->event_record(event, stream),
-					 "recording an event");
-	return status;
 }
 
 /* The copy of a slot's chunk, from or to the slot. */
@@ -202,6 +230,7 @@ static enum sb_status queue(struct sb_device *device, const struct slot *slot, b
 	lines.device += chunk->line * lines.device_pitch + chunk->start;
 	lines.width = chunk->width;
 	lines.height = chunk->height;
+	sb_timeline_resume(slot->step);
 	return sb_ring_copy(device, &lines, upwards, slot->event);
 }
 
@@ -221,10 +250,11 @@ static enum sb_status announce(struct sb_device *device, enum sb_stream stream, 
 
 enum sb_status sb_ring_fetch(struct sb_device *device, struct sb_download *download, bool *all)
 {
+	struct ring *down = down_of(device);
 	enum sb_status status = SB_OK;
 
-	while (down.given - down.freed < SLOTS && !at_end(&download->lines, &download->cut)) {
-		struct slot *slot = give(&down, &download->lines, &download->cut);
+	while (down->given - down->freed < SLOTS && !at_end(&download->lines, &download->cut)) {
+		struct slot *slot = give(down, &download->lines, &download->cut, download->step);
 
 		slot->download = download;
 		slot->commit = download->commit;
@@ -242,10 +272,11 @@ enum sb_status sb_ring_fetch(struct sb_device *device, struct sb_download *downl
 
 static enum sb_status turn_up(struct sb_device *device, bool *moved)
 {
+	struct ring *up = up_of(device);
 	enum sb_status status = SB_OK;
 
-	for (; up.passed < up.given && status == SB_OK; up.passed++) {
-		struct slot *slot = slot_of(&up, up.passed);
+	for (; up->passed < up->given && status == SB_OK; up->passed++) {
+		struct slot *slot = slot_of(up, up->passed);
 
 		if (!sb_copy_threads_done(&slot->job))
 			break;
@@ -255,12 +286,12 @@ static enum sb_status turn_up(struct sb_device *device, bool *moved)
 		*moved = true;
 	}
 	/* Nobody asks for slots while there are plenty. */
-	for (bool happened = true; status == SB_OK && happened && up.freed < up.passed &&
-				   up.given - up.freed > SLOTS / 2;) {
+	for (bool happened = true; status == SB_OK && happened && up->freed < up->passed &&
+				   up->given - up->freed > SLOTS / 2;) {
 		/* Refilled before its copy has run, a slot would deliver the next chunk twice. */
-		status = sb_device_poll(device, slot_of(&up, up.freed)->event, &happened);
+		status = sb_device_poll(device, slot_of(up, up->freed)->event, &happened);
 		if (status == SB_OK && happened) {
-			up.freed++;
+			up->freed++;
 			*moved = true;
 		}
 	}
@@ -291,10 +322,11 @@ static struct sb_cut beyond(const struct slot *slot)
 
 static enum sb_status turn_down(struct sb_device *device, bool *moved)
 {
+	struct ring *down = down_of(device);
 	enum sb_status status = SB_OK;
 
-	for (bool happened = true; happened && down.passed < down.given;) {
-		struct slot *slot = slot_of(&down, down.passed);
+	for (bool happened = true; happened && down->passed < down->given;) {
+		struct slot *slot = slot_of(down, down->passed);
 
 		status = sb_device_poll(device, slot->event, &happened);
 		if (status != SB_OK)
@@ -305,11 +337,11 @@ static enum sb_status turn_down(struct sb_device *device, bool *moved)
 			slot->download->committed = beyond(slot);
 			submit(slot, commit, SB_COPY_DOWN);
 		}
-		down.passed++;
+		down->passed++;
 		*moved = true;
 	}
-	for (; down.freed < down.passed; down.freed++) {
-		struct slot *slot = slot_of(&down, down.freed);
+	for (; down->freed < down->passed; down->freed++) {
+		struct slot *slot = slot_of(down, down->freed);
 
 		if (!slot->forgotten && !sb_copy_threads_done(&slot->job))
 			break;
@@ -325,30 +357,24 @@ enum sb_status sb_ring_turn(struct sb_device *device, bool *moved)
 	return status == SB_OK ? turn_down(device, moved) : status;
 }
 
-bool sb_ring_busy(void)
+bool sb_ring_busy(const struct sb_device *device)
 {
-	return up.passed < up.given || down.freed < down.given;
+	const struct ring *up = up_of(device), *down = down_of(device);
+
+	return up->passed < up->given || down->freed < down->given;
 }
 
-void sb_ring_settle(void)
+void sb_ring_settle(struct sb_device *device)
 {
-	for (size_t i = up.passed; i < up.given; i++)
-		sb_copy_threads_finish(&slot_of(&up, i)->job);
+	struct ring *up = up_of(device), *down = down_of(device);
+
+	for (size_t i = up->passed; i < up->given; i++)
+		sb_copy_threads_finish(&slot_of(up, i)->job);
 	/* Never queued: free at once. */
-	up.given = up.passed;
-	for (size_t i = down.freed; i < down.passed; i++)
-		if (!slot_of(&down, i)->forgotten)
-			sb_copy_threads_finish(&slot_of(&down, i)->job);
-	for (size_t i = down.passed; i < down.given; i++)
-		slot_of(&down, i)->forgotten = true;
-}
-
-enum sb_status sb_ring_idle(struct sb_device *device, struct sb_idle *idle, bool moved,
-			    double seconds)
-{
-	if (moved || sb_copy_threads_help()) {
-		idle->since = 0;
-		return SB_OK;
-	}
-	return sb_device_pause(device, &idle->since, seconds);
+	up->given = up->passed;
+	for (size_t i = down->freed; i < down->passed; i++)
+		if (!slot_of(down, i)->forgotten)
+			sb_copy_threads_finish(&slot_of(down, i)->job);
+	for (size_t i = down->passed; i < down->given; i++)
+		slot_of(down, i)->forgotten = true;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floor 3: two rings of pinned slots, through which pageable memory goes to the device and what the
- * device has computed comes home. The copy threads fill slots from the caller's memory and commit
- * slots to it; the copy engines see the slots alone, so that nothing late can touch the caller's
- * memory. Nothing here waits: sb_ring_turn() moves on what can be moved on.
+ * Floor 3: two rings of pinned slots for each device, through which pageable memory goes to the
+ * device and what the device has computed comes home. The copy threads fill slots from the caller's
+ * memory and commit slots to it; the copy engines see the slots alone, so that nothing late can
+ * touch the caller's memory. Nothing here waits: sb_ring_turn() moves on what can be moved on.
  *
  * A slot on its way up is filled, copied to the device, and free again when the event after that
  * copy has happened; on its way down it is copied from the device, committed when the event after
  * that copy has happened, and free when that is done. Each ring keeps its order.
  *
- * Called by the one who has taken and entered the device.
+ * Called by the one who has taken the device and entered it, or stepped over to it.
  */
 #ifndef SB_RING_H
 #define SB_RING_H
@@ -17,26 +17,28 @@
 #include "device.h"
 #include "lines.h"
 
-#define SB_RING_SLOTS 8 /* of each direction */
+#define SB_RING_SLOTS 16 /* of each direction */
 
-/* Makes the rings. SB_NO_MEMORY if not even the smallest can be had. Costs nothing afterwards. */
+/* Makes the device's rings. SB_NO_MEMORY if not even the smallest can be had. Costs nothing
+ * afterwards. */
 enum sb_status sb_ring_prepare(struct sb_device *device);
-size_t sb_ring_slot(void); /* bytes of one */
+size_t sb_ring_slot(void); /* bytes of one, on whatever device */
 
 /*
  * So many bytes are going to pass in each direction: chunks are small at the beginning, so that the
  * wire starts early, and at the end, so that it ends early.
  */
-void sb_ring_expect(size_t up, size_t down);
+void sb_ring_expect(struct sb_device *device, size_t up, size_t down);
 
 struct sb_upload {
 	struct sb_lines lines;
 	struct sb_cut cut;
 	sb_cu_event after; /* recorded when the last copy is queued, unless NULL */
 	bool *queued;	   /* set then */
+	int step;	   /* of the call's timeline; 0: none */
 };
 /* Hands chunks to the copy threads as long as slots are free; true when there is no more. */
-bool sb_ring_feed(struct sb_upload *upload);
+bool sb_ring_feed(struct sb_device *device, struct sb_upload *upload);
 
 /* Writes a piece of lines to the caller's memory; called on any thread, for several at a time. */
 typedef void sb_ring_commit(void *context, const struct sb_chunk *piece, const void *from,
@@ -49,6 +51,7 @@ struct sb_download {
 	bool *queued;
 	sb_ring_commit *commit;
 	void *context;
+	int step;		 /* of the call's timeline; 0: none */
 	struct sb_cut committed; /* what lies before it is, or is being, committed */
 };
 /* Queues copies as long as slots are free; *all is set when there is no more. */
@@ -58,13 +61,13 @@ enum sb_status sb_ring_fetch(struct sb_device *device, struct sb_download *downl
 enum sb_status sb_ring_turn(struct sb_device *device, bool *moved);
 
 /* Is there anything that is still to be queued upwards, or to be committed? */
-bool sb_ring_busy(void);
+bool sb_ring_busy(const struct sb_device *device);
 
 /*
  * Waits for the copy threads to finish what they were given; what was not given to them yet is
  * forgotten. Slots that the device may still use stay taken until it has passed them.
  */
-void sb_ring_settle(void);
+void sb_ring_settle(struct sb_device *device);
 
 /*
  * For loops around sb_ring_turn(): helps the copy threads if nothing moved, and if there is nothing

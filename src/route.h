@@ -16,7 +16,8 @@ struct sb_decision {
 	enum sb_reason reason;
 	bool compare;	/* both sides are to answer, and be compared */
 	bool on_device; /* operands lie where no backend may look: only sb_offload() can answer */
-	const char *kernel;		 /* that ran, or is asked for by name; NULL if neither */
+	const char *kernel; /* that ran, or is asked for by name; NULL if neither */
+	unsigned devices;   /* of the team that it ran on: a bit each, by their index */
 	double cpu_seconds, gpu_seconds; /* predicted; 0 where nothing was predicted */
 };
 

@@ -77,11 +77,13 @@ static bool number(const char *text, bool suffixed, uint64_t *value)
 	return true;
 }
 
-/* Numbers with commas between them; nothing at all is the empty list. */
+/* Numbers with commas between them, or `all`; nothing at all is the empty list. */
 static bool numbers(const char *text)
 {
 	bool wanted = false;
 
+	if (strcmp(text, "all") == 0)
+		return true;
 	for (; *text; text++) {
 		bool digit = *text >= '0' && *text <= '9';
 
@@ -153,6 +155,7 @@ static void read_environment(void)
 		if (settings.local_rank < 0)
 			settings.local_rank = process_number(rank_variables[i]);
 	settings.run_id = process_number("SHIMBLAS_RUN_ID");
+	settings.profiler = secure_getenv("NVTX_INJECTION64_PATH") != NULL;
 	errno = kept;
 }
 

@@ -26,6 +26,7 @@ struct sb_settings {
 #undef SB_SETTING
 	int64_t local_rank; /* this process among the MPI ranks of this host, or -1 */
 	int64_t run_id;	    /* the process that `shimblas run` started, or -1 */
+	bool profiler;	    /* one that understands NVTX has announced itself */
 };
 
 /* The settings in force; never NULL; safe from any thread. */

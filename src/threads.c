@@ -52,43 +52,99 @@ static bool read_text(const char *path, char *text, size_t size)
 	return true;
 }
 
+/* A number from a file of the folder `path` of `length` characters; false if there is none. */
+static bool read_number(char *path, size_t length, const char *name, long *number)
+{
+	char text[128];
+	bool there;
+
+	strcpy(path + length, name);
+	there = read_text(path, text, sizeof text) && sscanf(text, "%ld", number) == 1;
+	path[length] = '\0';
+	return there;
+}
+
+/* Of one group, in the words of either version of control groups; 0 if it has none. */
+static double own_quota(char *path, size_t length)
+{
+	char text[128];
+	long quota = 0, period = 0;
+
+	strcpy(path + length, "/cpu.max");
+	if (!read_text(path, text, sizeof text) || sscanf(text, "%ld %ld", &quota, &period) != 2) {
+		if (!read_number(path, length, "/cpu.cfs_quota_us", &quota) ||
+		    !read_number(path, length, "/cpu.cfs_period_us", &period))
+			quota = 0;
+	}
+	path[length] = '\0';
+	return quota > 0 && period > 0 ? (double)quota / (double)period : 0;
+}
+
 double sb_threads_quota(const char *root, const char *group)
 {
-	char path[4096], text[128];
+	char path[4096];
 	double least = 0;
 
-	if (snprintf(path, sizeof path, "%s%s", root, group) >= (int)sizeof path - 16)
+	if (snprintf(path, sizeof path, "%s%s", root, group) >= (int)sizeof path - 24)
 		return 0;
 	for (;;) {
 		size_t length = strlen(path);
-		long quota, period;
+		double quota = own_quota(path, length);
 
-		strcpy(path + length, "/cpu.max");
-		if (read_text(path, text, sizeof text) &&
-		    sscanf(text, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0 &&
-		    (least == 0 || (double)quota / (double)period < least))
-			least = (double)quota / (double)period;
-		path[length] = '\0';
+		if (quota > 0 && (least == 0 || quota < least))
+			least = quota;
 		if (length <= strlen(root))
 			return least;
 		*strrchr(path, '/') = '\0';
 	}
 }
 
+const char *sb_threads_group(char *text, const char *controller)
+{
+	size_t length = strlen(controller);
+
+	/* Lines are NUMBER:CONTROLLERS:GROUP; version 2 has no controllers there. */
+	for (char *line = text, *next; line; line = next) {
+		char *words = strchr(line, ':'), *group = words ? strchr(words + 1, ':') : NULL;
+		bool found;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (!group || (next && group > next))
+			continue;
+		found = length == 0 && group == words + 1;
+		for (char *word = words + 1; length && !found && word < group; word++)
+			found = strncmp(word, controller, length) == 0 &&
+				(word[length] == ',' || word[length] == ':') &&
+				(word[-1] == ',' || word[-1] == ':');
+		if (found && group[1] == '/')
+			return group + 1;
+		if (next)
+			next[-1] = '\n';
+	}
+	return NULL;
+}
+
+/* The least of what both versions say; where neither is mounted, none. */
 static double quota_of_process(void)
 {
-	char text[4096], *group, *end;
+	static const struct {
+		const char *controller, *root;
+	} versions[] = {{"", GROUPS}, {"cpu", GROUPS "/cpu"}};
+	double least = 0;
 
-	if (!read_text("/proc/self/cgroup", text, sizeof text))
-		return 0;
-	group = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
-	if (!group)
-		return 0;
-	group += *group == '\n' ? 4 : 3;
-	end = strchr(group, '\n');
-	if (end)
-		*end = '\0';
-	return *group == '/' ? sb_threads_quota(GROUPS, group) : 0;
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+		char text[4096];
+		const char *group = read_text("/proc/self/cgroup", text, sizeof text)
+					    ? sb_threads_group(text, versions[i].controller)
+					    : NULL;
+		double quota = group ? sb_threads_quota(versions[i].root, group) : 0;
+
+		if (quota > 0 && (least == 0 || quota < least))
+			least = quota;
+	}
+	return least;
 }
 
 int sb_threads_process(void)

@@ -23,11 +23,20 @@ bool sb_threads_process_mask(struct sb_processors *all);
 
 /*
  * Processors that the process has to itself: those of its mask, within the quota of its control
- * group (cpu.max of each group above it), rounded up; at least 1.
+ * group and of each group above it, rounded up; at least 1.
  */
 int sb_threads_process(void);
 
-/* The least quota, in processors, of a control group and those above it, 0 if there is none. */
+/*
+ * The least quota, in processors, of a control group and those above it, 0 if there is none:
+ * cpu.max of version 2, or cpu.cfs_quota_us and cpu.cfs_period_us of version 1.
+ */
 double sb_threads_quota(const char *root, const char *group);
+
+/*
+ * The group that the text of /proc/PID/cgroup names for a controller of version 1, or for version 2
+ * ("" as the controller); NULL if it names none. The text is cut at the end of the group.
+ */
+const char *sb_threads_group(char *text, const char *controller);
 
 #endif

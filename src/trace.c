@@ -90,7 +90,7 @@ static bool expand(const char *path, char *to, size_t room)
 	return used > 0;
 }
 
-bool sb_trace_append(const char *path, const char *text, size_t length)
+static bool append(const char *path, int flags, const char *text, size_t length)
 {
 	char expanded[PATH];
 	int kept = errno, cancel, fd;
@@ -102,7 +102,7 @@ bool sb_trace_append(const char *path, const char *text, size_t length)
 	} else if (expand(path, expanded, sizeof expanded)) {
 		fd = open(expanded,
 			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY |
-				  O_NONBLOCK,
+				  O_NONBLOCK | flags,
 			  0666);
 		if (fd >= 0) {
 			done = write_quietly(fd, text, length);
@@ -112,6 +112,16 @@ bool sb_trace_append(const char *path, const char *text, size_t length)
 	pthread_setcancelstate(cancel, NULL);
 	errno = kept;
 	return done;
+}
+
+bool sb_trace_append(const char *path, const char *text, size_t length)
+{
+	return append(path, 0, text, length);
+}
+
+bool sb_trace_create(const char *path, const char *text, size_t length)
+{
+	return append(path, O_EXCL, text, length);
 }
 
 /* A value of the environment may hold a newline; what is one line stays one. */

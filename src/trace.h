@@ -40,6 +40,8 @@ void sb_trace_refused_settings(void);
  * the host's name, %% a percent sign. False if they could not all be written.
  */
 bool sb_trace_append(const char *path, const char *text, size_t length);
+/* The same to a file that was not there; false if it was. */
+bool sb_trace_create(const char *path, const char *text, size_t length);
 
 /*
  * value with 0 to 3 decimals ('.' whatever the locale); "nan", "inf" or "-inf" for what is not a

@@ -21,17 +21,17 @@ enum sb_status sb_transfer_up(struct sb_device *device, const struct sb_lines *l
 		return sb_ring_copy(device, lines, true, NULL);
 	if (sb_lines_bytes(lines) == 0)
 		return SB_OK;
-	sb_ring_expect(sb_lines_bytes(lines), 0);
+	sb_ring_expect(device, sb_lines_bytes(lines), 0);
 	sb_copy_threads_open();
 	while (status == SB_OK && !queued) {
 		bool moved = false;
 
-		sb_ring_feed(&upload);
+		sb_ring_feed(device, &upload);
 		status = sb_ring_turn(device, &moved);
 		if (status == SB_OK)
 			status = sb_ring_idle(device, &idle, moved, seconds);
 	}
-	sb_ring_settle();
+	sb_ring_settle(device);
 	sb_copy_threads_close();
 	return status;
 }
@@ -44,9 +44,9 @@ enum sb_status sb_transfer_down(struct sb_device *device, const struct sb_lines 
 	enum sb_status status = SB_OK;
 	bool all = sb_lines_bytes(lines) == 0;
 
-	sb_ring_expect(0, sb_lines_bytes(lines));
+	sb_ring_expect(device, 0, sb_lines_bytes(lines));
 	sb_copy_threads_open();
-	while (status == SB_OK && (!all || sb_ring_busy())) {
+	while (status == SB_OK && (!all || sb_ring_busy(device))) {
 		bool moved = false;
 
 		if (!all)
@@ -56,7 +56,7 @@ enum sb_status sb_transfer_down(struct sb_device *device, const struct sb_lines 
 		if (status == SB_OK)
 			status = sb_ring_idle(device, &idle, moved, seconds);
 	}
-	sb_ring_settle();
+	sb_ring_settle(device);
 	sb_copy_threads_close();
 	return status;
 }

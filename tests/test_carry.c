@@ -109,7 +109,7 @@ static void carry(const void *argument)
 		exit(3);
 	if (edge->removed && !remove_edges(&plan, edge))
 		exit(3);
-	status = sb_carry_out(&c);
+	status = sb_carry_out(&c, 1);
 	sb_plan_free(&plan);
 	right = status == SB_OK && product_right(&d);
 	d.c = NULL; /* stays pinned */
@@ -163,7 +163,8 @@ static void each_kind_of_dependency_is_needed(void)
 
 		whole.removed = 0;
 		CU_ASSERT_EQUAL(wrong(&whole, 5), 0);
-		count = wrong(&edges[i], 16);
+		/* Which seed it is depends on how fast the copy threads are. */
+		count = wrong(&edges[i], 200);
 		if (count <= 0)
 			fprintf(stderr, "edge %zu: %d\n", i, count);
 		CU_ASSERT(count > 0);

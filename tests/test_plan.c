@@ -2,6 +2,7 @@
 /* Plans of thousands of random calls: every block once, in bounds, nothing used before its time. */
 #include "child.h"
 
+#include <math.h>
 #include <stdint.h>
 
 #include "plan.h"
@@ -205,6 +206,9 @@ static void replay_step(struct replay *r, int i)
 		EXPECT(r, step->into + step->padded <= r->plan->operands[step->operand].padded);
 		EXPECT(r, step->count <= step->padded);
 		break;
+	case SB_STEP_PEER:
+		EXPECT(r, step->kind != SB_STEP_PEER); /* a plan alone has none */
+		break;
 	case SB_STEP_GEMM:
 		replay_gemm(r, i);
 		break;
@@ -268,6 +272,51 @@ static void random_plans_are_complete_bounded_and_ordered(void)
 		}
 	}
 	CU_ASSERT(made > 1200 && refused > 20);
+}
+
+/* Bytes that cross the wire upwards. */
+static double traffic(const struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	double lines = 0;
+
+	for (int i = 0; i < plan->count; i++)
+		if (plan->steps[i].kind == SB_STEP_UP)
+			lines += (double)plan->steps[i].count;
+	return lines * (double)wish->k * sizeof(float);
+}
+
+/*
+ * In S bytes of memory no order of the work moves less than 2mnk/sqrt(S), nor less than both
+ * operands once. Panels that hold all of k stay near that as long as k is not many times sqrt(S).
+ */
+static void traffic_is_near_the_bound(void)
+{
+	int passing = 0;
+
+	for (int i = 0; i < 4000 && passing < 300; i++) {
+		struct sb_plan_wish wish = {
+			.m = pick(2000, 60000),
+			.n = pick(2000, 60000),
+			.k = pick(500, 40000),
+			.trans_a = pick(0, 1),
+			.trans_b = pick(0, 1),
+			.kernel = sb_registry_find(pick(0, 1) ? "sgemm_bulk_256x128x32"
+							      : "sgemm_bulk_128x128x32"),
+			.device_bytes = (size_t)1 << pick(28, 33)};
+		double m = (double)wish.m, n = (double)wish.n, k = (double)wish.k;
+		double room = (double)wish.device_bytes / sizeof(float), once, bound;
+		struct sb_plan plan;
+
+		if (k > 1.5 * sqrt(room) || sb_plan_make(&plan, &wish) != SB_OK)
+			continue;
+		once = (m * k + k * n) * sizeof(float);
+		bound = 2 * m * n * k / sqrt(room) * sizeof(float);
+		CU_ASSERT(traffic(&plan, &wish) >= 0.999 * once);
+		CU_ASSERT(traffic(&plan, &wish) <= 2 * (once > bound ? once : bound));
+		passing += !plan.whole;
+		sb_plan_free(&plan);
+	}
+	CU_ASSERT(passing >= 100);
 }
 
 static void a_plan_is_a_function_of_the_wish_alone(void)
@@ -337,6 +386,7 @@ int main(void)
 	const struct suite_case tests[] = {
 		{"random plans are complete, bounded and ordered",
 		 random_plans_are_complete_bounded_and_ordered},
+		{"traffic is near the bound", traffic_is_near_the_bound},
 		{"a plan is a function of the wish alone", a_plan_is_a_function_of_the_wish_alone},
 		{"a full panel of the plain kernel fits in practice",
 		 a_full_panel_of_the_plain_kernel_fits_in_practice},

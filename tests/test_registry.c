@@ -61,7 +61,7 @@ static void large_products_are_given_bulk_copies_where_there_are_any(void)
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, h200), "sgemm_bulk_256x128x32");
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, no_maps), "sgemm_double_128x128x16");
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, older), "sgemm_double_128x128x16");
-	/* Bulk copies, but not a tile that needs 176 KB. */
+	/* Bulk copies, but not a tile that needs 192 KB. */
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, little), "sgemm_bulk_128x128x32");
 	CU_ASSERT_STRING_EQUAL(picked(5, 5, 5, h200), "sgemm_plain_64x64x16");
 }
@@ -171,27 +171,56 @@ static void a_kernel_asked_for_by_name_is_used_if_it_runs(void)
 			0);
 }
 
-static void a_narrow_kernel_reads_the_same_panels(void)
+static void a_block_gets_a_kernel_for_the_same_panels(void)
 {
-	for (int row = 0; row < sb_registry_count(); row++) {
-		const struct sb_kernel *kernel = sb_registry_row(row);
-		const struct sb_kernel *narrow = sb_registry_narrow(kernel);
+	static const int64_t sizes[] = {1, 100, 512, 2048, 8192};
+	const struct sb_target target = {
+		.arch = 90, .multiprocessors = 132, .shared = 232448, .maps = true};
 
-		if (!narrow)
-			continue;
-		CU_ASSERT_STRING_EQUAL(narrow->source, sb_registry_persists(kernel)
-							       ? "sgemm_bulk"
-							       : kernel->source);
-		CU_ASSERT(narrow->form == kernel->form && narrow->arch <= kernel->arch);
-		CU_ASSERT(kernel->bm % narrow->bm == 0 && kernel->bn % narrow->bn == 0);
-		CU_ASSERT(kernel->bk % narrow->bk == 0);
-	}
-	CU_ASSERT_PTR_EQUAL(sb_registry_narrow(sb_registry_find("sgemm_bulk_256x128x32")),
-			    sb_registry_find("sgemm_bulk_128x128x32"));
-	CU_ASSERT_PTR_EQUAL(sb_registry_narrow(sb_registry_find("sgemm_persistent_256x128x32")),
-			    sb_registry_find("sgemm_bulk_128x128x32"));
-	CU_ASSERT_PTR_NULL(sb_registry_narrow(sb_registry_plain()));
-	CU_ASSERT_PTR_NULL(sb_registry_narrow(sb_registry_find("sgemm_split_64x64x32")));
+	for (int row = 0; row < sb_registry_count(); row++)
+		for (size_t i = 0; i < 25; i++) {
+			const struct sb_kernel *kernel = sb_registry_row(row);
+			int64_t m = sizes[i / 5], n = sizes[i % 5], k = 1000;
+			const struct sb_kernel *alike = sb_registry_alike(kernel, m, n, k, &target);
+
+			CU_ASSERT(strcmp(alike->source, kernel->source) == 0 ||
+				  (sb_registry_persists(kernel) &&
+				   strcmp(alike->source, "sgemm_bulk") == 0));
+			CU_ASSERT(sb_registry_work(alike, m, n, k) <=
+				  sb_registry_work(kernel, m, n, k));
+			CU_ASSERT(alike->form == kernel->form);
+			CU_ASSERT(kernel->bm % alike->bm == 0 && kernel->bn % alike->bn == 0);
+			CU_ASSERT(kernel->bk % alike->bk == 0);
+			CU_ASSERT_PTR_EQUAL(sb_registry_alike(alike, m, n, k, &target), alike);
+		}
+}
+
+static void a_block_of_few_tiles_gets_smaller_ones(void)
+{
+	const struct sb_target target = {
+		.arch = 90, .multiprocessors = 132, .shared = 232448, .maps = true};
+	const struct sb_kernel *large = sb_registry_find("sgemm_bulk_256x128x32");
+	const struct sb_kernel *alike = sb_registry_alike(large, 512, 2048, 4096, &target);
+
+	CU_ASSERT(alike->bm * alike->bn < large->bm * large->bn);
+	CU_ASSERT_PTR_EQUAL(sb_registry_alike(large, 8192, 8448, 8192, &target), large);
+}
+
+/* Whichever kernel a block is given, it works in what was planned for the product's own. */
+static void a_block_never_works_in_more_than_was_planned(void)
+{
+	for (int row = 0; row < sb_registry_count(); row++)
+		for (int other = 0; other < sb_registry_count(); other++) {
+			const struct sb_kernel *kernel = sb_registry_row(row);
+			const struct sb_kernel *smaller = sb_registry_row(other);
+
+			if (strcmp(kernel->source, smaller->source) != 0 ||
+			    kernel->bm % smaller->bm || kernel->bn % smaller->bn)
+				continue;
+			for (int64_t m = 1; m < 40000; m = m * 3 + 1)
+				CU_ASSERT(sb_registry_work(smaller, m, 2048, 1000) <=
+					  sb_registry_work(kernel, m, 2048, 1000));
+		}
 }
 
 static void pack_kernels_follow_the_source(void)
@@ -227,7 +256,11 @@ int main(void)
 		{"predictions grow with the product", predictions_grow_with_the_product},
 		{"a kernel asked for by name is used if it runs",
 		 a_kernel_asked_for_by_name_is_used_if_it_runs},
-		{"a narrow kernel reads the same panels", a_narrow_kernel_reads_the_same_panels},
+		{"a block gets a kernel for the same panels",
+		 a_block_gets_a_kernel_for_the_same_panels},
+		{"a block of few tiles gets smaller ones", a_block_of_few_tiles_gets_smaller_ones},
+		{"a block never works in more than was planned",
+		 a_block_never_works_in_more_than_was_planned},
 		{"pack kernels follow the source", pack_kernels_follow_the_source},
 		{"every preferred source has an image", every_preferred_source_has_an_image},
 	};

@@ -127,6 +127,19 @@ static void the_json_report_is_json_on_one_line(void)
 		strstr(text, "{\"side\":\"gpu\",\"reason\":\"faster\",\"size\":2048,\"calls\":1,"));
 }
 
+static void devices_are_named_where_the_gpu_has_answered(void)
+{
+	sb_report_devices("0,3");
+	count_some();
+	CU_ASSERT_TRUE(is_json(report("e.json")));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, ",\"devices\":[0,3],"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(report("e"), "\n  devices 0,3\n"));
+	sb_stats_reset();
+	CU_ASSERT_TRUE(is_json(report("f.json")));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, ",\"devices\":[],"));
+	CU_ASSERT_PTR_NULL(strstr(report("f"), "devices"));
+}
+
 static void an_empty_report_is_json_too(void)
 {
 	sb_stats_reset();
@@ -208,6 +221,8 @@ static void the_judge_of_json_knows_bad_from_good(void)
 
 static const struct suite_case cases[] = {
 	{"the JSON report is JSON, on one line", the_json_report_is_json_on_one_line},
+	{"devices are named where the GPU has answered",
+	 devices_are_named_where_the_gpu_has_answered},
 	{"an empty report is JSON too", an_empty_report_is_json_too},
 	{"a strange program name is escaped", a_strange_program_name_is_escaped},
 	{"reports append", reports_append},

@@ -15,8 +15,14 @@ trap 'exit 1' HUP INT TERM
 
 rows() {
     cat <<'ROWS'
-no wait at all is taken away|src/carry.c|/^#include "carry.h"/s/$//|-test_plan test_carry test_transfer test_offload test_operands
-a stream waits for a step of another|src/carry_steps.c|/^static enum sb_status await_needs/,/^}/{s/device->cu->stream_wait_event(.*/SB_CU_SUCCESS,/;/device->events\[earlier->event\], 0),/d}|test_offload
+no wait at all is taken away|src/carry.c|/^#include "carry.h"/s/$//|-test_plan test_plan_split test_carry test_transfer test_offload test_operands test_team test_team_faults
+a stream waits for a step of another|src/carry_steps.c|/^static enum sb_status await_needs/,/^}/{s/status = await_step(c, step, c, .*/status = SB_OK;/}|test_offload
+a device waits for the one whose panel it fetches|src/carry_steps.c|s/status = await_step(c, step, owner.*/status = SB_OK;/|test_team
+a panel is fetched after its owner's step is queued|src/carry_steps.c|s/return step->kind != SB_STEP_PEER .*/return true;/|test_team
+what comes from another device after the clearing|src/plan_among.c|/need(step, s->cleared)/d|test_plan_split
+GEMM after its panel of A of another device|src/plan_lay.c|/need(step, a->newest_peer)/d|test_plan_split
+GEMM after its panel of B of another device|src/plan_lay.c|/need(step, b->newest_peer)/d|test_plan_split
+the GEMM of the first own panel after all common panels of before|src/plan_among.c|s/if (step > \*newest)/if (!peer \&\& step > *newest)/|test_plan_split
 clear after the GEMM that reads the slot|src/plan_lay.c|/^void sb_plan_land/,/SB_STEP_CLEAR/s/need_readers(l,$/(void)(l,/|test_plan
 up after the GEMM that reads the slot|src/plan_lay.c|/SB_STEP_CLEAR, SB_STREAM_UP/,/SB_STEP_UP, SB_STREAM_UP/s/need_readers(l,$/(void)(l,/|test_plan
 pack after the GEMM that reads the slot|src/plan_lay.c|/need_readers(l, step, operand, slot)/d|test_plan
@@ -27,7 +33,7 @@ down after its GEMM|src/plan_lay.c|/need(step, sb_plan_last(l) - 1)/d|test_plan
 GEMM after its panel of A|src/plan_lay.c|/need(step, a->newest)/d|test_plan
 GEMM after its panel of B|src/plan_lay.c|/need(step, b->newest)/d|test_plan
 GEMM after the down of its buffer|src/plan_lay.c|/need(step, l->downed/d|test_plan
-products after the program's own streams|src/carry.c|s/status = sb_carry_await_program(c->device, (enum sb_stream)i)/status = SB_OK/|test_operands
+products after the program's own streams|src/carry.c|s/status = sb_carry_await_program(all->device, (enum sb_stream)i)/status = SB_OK/|test_operands
 packing after the program's own streams|src/carry.c|s/int i = SB_STREAM_PACK; status/int i = SB_STREAM_COMPUTE; status/|test_operands
 staged down after the program's own streams|src/staged.c|s/= sb_carry_await_program(s->device, SB_STREAM_DOWN)/= SB_OK/|test_operands
 staged down after streams of another device|src/staged.c|s/status = await_owner(.*;/status = SB_OK;/|test_operands
@@ -35,7 +41,7 @@ a copy up after its slot is full|src/ring.c|/^static enum sb_status turn_up/,/^}
 a slot refilled after its copy up|src/ring.c|/^static enum sb_status turn_up/,/^}/s/status = sb_device_poll(.*;/status = SB_OK;/|test_offload
 a commit after its copy down|src/ring.c|/^static enum sb_status turn_down/,/^}/s/status = sb_device_poll(.*;/status = SB_OK;/|test_offload
 a slot fetched into after its commit|src/ring.c|/^static enum sb_status turn_down/,/^}/s/if (!slot->forgotten \&\& !sb_copy_threads_done(&slot->job))/if (0)/|test_offload
-the return of a product in place after its end|src/carry.c|s/drained = sb_carry_drain(c->device, c->patience)/drained = SB_OK/|test_operands
+the return of a product in place after its end|src/carry.c|s/drained = drain_all(all, count)/drained = SB_OK/|test_operands
 the return of a staged product after its end|src/staged.c|s/return status == SB_OK ? sb_carry_drain(.*;/return status;/|test_operands
 ROWS
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "bench_bound.h"
 #include "gpu.h"
 #include "names.h"
 #include "object.h"
@@ -122,7 +123,7 @@ static const struct side sides[] = {
 	{"#nvblas_pinning_ms", "#x_nvblas_pinning", measure_nvblas_pinning},
 };
 
-enum { SIDES = sizeof sides / sizeof *sides, FIXED = 12 };
+enum { SIDES = sizeof sides / sizeof *sides, FIXED = 14 };
 
 static void say_difference(struct sb_table *table, const struct sb_bench_product *product)
 {
@@ -135,12 +136,12 @@ static void say_difference(struct sb_table *table, const struct sb_bench_product
 }
 
 static void measure_row(struct sb_bench *bench, struct sb_table *table,
-			const struct sb_bench_data *data, enum sb_bench_memory memory, int row,
-			int side_count)
+			struct sb_bench_bounds *bounds, const struct sb_bench_data *data,
+			enum sb_bench_memory memory, int row, int side_count)
 {
 	const struct sb_bench_shape *shape = &bench->shapes.rows[row];
 	struct sb_bench_product product = sb_bench_product(data, shape);
-	double seconds[SIDES], ours;
+	double seconds[SIDES], ours, bound = -1;
 	struct sb_last last;
 
 	seconds[0] = measure_backend(bench->pace, &product, memory, row);
@@ -154,6 +155,9 @@ static void measure_row(struct sb_bench *bench, struct sb_table *table,
 		sb_table_cell(table, "%s", sb_side_word(last.outcome.side));
 		sb_table_cell(table, "%s", sb_reason_word(last.outcome.reason));
 		sb_table_cell(table, "%s", last.outcome.kernel ? last.outcome.kernel : "-");
+		if (last.outcome.side == SB_GPU)
+			bound = sb_bench_bound(bounds, bench, &product, memory,
+					       last.outcome.kernel);
 	} else {
 		for (int cell = 0; cell < 3; cell++)
 			sb_table_cell(table, "-");
@@ -161,6 +165,8 @@ static void measure_row(struct sb_bench *bench, struct sb_table *table,
 	say_difference(table, &product);
 	sb_bench_ms(table, ours);
 	sb_bench_rate(table, shape, ours);
+	sb_bench_ms(table, bound);
+	sb_bench_ratio(table, bound, ours);
 	settle();
 	for (int side = 1; side < side_count; side++)
 		seconds[side] = sides[side].measure(bench->pace, &product, memory, row);
@@ -196,8 +202,9 @@ void sb_bench_host(struct sb_bench *bench)
 	bool peers = sb_bench_asked(bench, SB_OPTION_bench_peers);
 	int side_count = peers ? SIDES : 1;
 	const char *columns[FIXED + 2 * SIDES + 1] = {
-		SB_BENCH_COLUMNS, "memory",	 "side", "reason",
-		"kernel",	  "#difference", "#ms",	 "#TFLOP/s"};
+		SB_BENCH_COLUMNS, "memory", "side",	"reason",    "kernel",
+		"#difference",	  "#ms",    "#TFLOP/s", "#bound_ms", "#share"};
+	struct sb_bench_bounds bounds;
 	struct sb_table table;
 
 	for (int side = 0; side < side_count; side++) {
@@ -209,6 +216,7 @@ void sb_bench_host(struct sb_bench *bench)
 		    backend()->function ? backend()->path : "none found");
 	if (peers)
 		meet_peers(bench);
+	sb_bench_bounds_open(&bounds, bench);
 	sb_table_open(&table, "host", columns);
 	for (int memory = 0; memory < SB_BENCH_MEMORIES; memory++) {
 		struct sb_bench_data data;
@@ -216,11 +224,14 @@ void sb_bench_host(struct sb_bench *bench)
 		if (!sb_bench_open(bench, (enum sb_bench_memory)memory, &data))
 			continue;
 		for (int row = 0; row < bench->shapes.count; row++)
-			measure_row(bench, &table, &data, (enum sb_bench_memory)memory, row,
-				    side_count);
+			measure_row(bench, &table, &bounds, &data, (enum sb_bench_memory)memory,
+				    row, side_count);
 		sb_bench_data_close(&data);
 	}
+	if (sb_device_team() && sb_device_team()->count > 1)
+		sb_gpu_say_team(&bench->page, sb_device_team());
 	sb_page_table(&bench->page, &table);
+	sb_bench_bounds_close(&bounds, bench);
 }
 
 bool sb_bench_scope(struct sb_bench *bench)

@@ -66,9 +66,10 @@ bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *devi
 	       cu->event_create(&launch->end, SB_CU_EVENT_DEFAULT) == SB_CU_SUCCESS &&
 	       up(launch, &launch->a, product->a, extent->a) &&
 	       up(launch, &launch->b, product->b, extent->b) &&
-	       up(launch, &launch->c, NULL, extent->c) &&
-	       sb_bench_launch_prepare(launch, sb_registry_plain()) && poison(launch) &&
-	       sb_bench_launch_gemm(launch) && down(launch, reference);
+	       up(launch, &launch->c, NULL, extent->c);
+	if (done && reference)
+		done = sb_bench_launch_prepare(launch, sb_registry_plain()) && poison(launch) &&
+		       sb_bench_launch_gemm(launch) && down(launch, reference);
 	if (launch->kernel)
 		sb_bench_launch_unprepare(launch);
 	if (!done)

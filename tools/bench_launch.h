@@ -12,7 +12,7 @@
 struct sb_bench_launch {
 	struct sb_device *device;
 	const struct sb_bench_product *product;
-	float *reference;	 /* the plain kernel's C, in host memory */
+	float *reference;	 /* the plain kernel's C, in host memory, or NULL */
 	sb_cu_deviceptr a, b, c; /* as in host memory */
 	sb_cu_event start, end;
 	const struct sb_kernel *kernel;
@@ -24,7 +24,8 @@ struct sb_bench_launch {
 
 /*
  * Uploads the operands and computes the plain kernel's C into `reference`, which spans as much as
- * the product's. False if memory is short or anything failed; then nothing is kept.
+ * the product's; NULL if nothing is to be compared. False if memory is short or anything failed;
+ * then nothing is kept.
  */
 bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *device,
 			  const struct sb_bench_product *product, float *reference);

@@ -44,6 +44,19 @@ void sb_gpu_depart(struct sb_device *device, const struct sb_visit *visit)
 	sb_device_give(device);
 }
 
+void sb_gpu_say_team(struct sb_page *page, const struct sb_team *team)
+{
+	char names[SB_DEVICE_NAMES];
+
+	sb_device_names((1u << team->count) - 1, names);
+	sb_page_say(page, "device", "%s (%s)", names, team->devices->name);
+	if (team->count > 1)
+		sb_page_say(page, "links", "%s",
+			    team->linked ? "each of these devices reaches the memory of the others"
+					 : "not every device reaches every other: each is sent all "
+					   "that it needs from the host");
+}
+
 void *sb_gpu_take_pinned(size_t bytes)
 {
 	struct sb_device *device = sb_gpu_device();

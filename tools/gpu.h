@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "device.h"
+#include "page.h"
 
 /* The device, started if it was not; NULL if there is none that can be used. */
 struct sb_device *sb_gpu_device(void);
@@ -22,6 +23,9 @@ const char *sb_gpu_no_peers(void);
 /* Takes and enters the device; false if it cannot be had. */
 bool sb_gpu_visit(struct sb_device *device, struct sb_visit *visit);
 void sb_gpu_depart(struct sb_device *device, const struct sb_visit *visit);
+
+/* Which devices share the large products, what the first is called, and whether they are linked. */
+void sb_gpu_say_team(struct sb_page *page, const struct sb_team *team);
 
 /* Pinned host memory; NULL if there is none. */
 void *sb_gpu_take_pinned(size_t bytes);

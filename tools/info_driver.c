@@ -50,24 +50,42 @@ static void say_device(struct sb_table *table, const struct sb_driver *cu, int o
 	sb_table_cell(table, "%.1f", (double)bytes / (1 << 30));
 }
 
-/* The device that would be used, started to see that it can be: with a kernel that fits it. */
+/* Does a kernel fit each of them? */
+static enum sb_status prepare(struct sb_team *team)
+{
+	enum sb_status status = sb_launch_prepare(team->devices, sb_registry_plain());
+
+	for (int i = 1; i < team->count && status == SB_OK; i++) {
+		status = sb_device_step_over(&team->devices[i]);
+		if (status != SB_OK)
+			break;
+		status = sb_launch_prepare(&team->devices[i], sb_registry_plain());
+		if (sb_device_step_back(&team->devices[i]) != SB_OK)
+			status = SB_LOST;
+	}
+	return status;
+}
+
+/* The devices that would be used, started to see that they can be: with a kernel that fits them. */
 static enum sb_reason say_chosen(struct sb_page *page, struct sb_device *device)
 {
+	struct sb_team *team = sb_device_team();
 	struct sb_visit visit;
 	enum sb_status status;
 
-	if (!device) {
+	if (!device || !team) {
 		sb_page_say(page, "device", "none: CUDA could not be started on it");
 		return SB_REASON_NO_GPU;
 	}
-	sb_page_say(page, "device", "%d (%s)", device->ordinal, device->name);
+	sb_gpu_say_team(page, team);
 	if (!sb_gpu_visit(device, &visit))
 		return SB_REASON_LOST;
-	status = sb_launch_prepare(device, sb_registry_plain());
+	status = prepare(team);
 	sb_gpu_depart(device, &visit);
 	if (status == SB_OK)
 		return SB_REASON_FASTER;
-	sb_page_say(page, "images", "none of this build's device images runs on it");
+	sb_page_say(page, "images", "none of this build's device images runs on %s",
+		    team->count > 1 ? "every one of them" : "it");
 	return SB_REASON_NO_GPU;
 }
 

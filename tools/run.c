@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -49,10 +50,10 @@ static bool preload(void)
 }
 
 /*
- * The program may change its folder before it ends, so a relative name is made absolute. In a
- * report's name a percent sign is doubled.
+ * The program may change its folder before it ends, so a relative name is made absolute. In such a
+ * setting a percent sign is doubled.
  */
-static bool ask_for_report(const char *name)
+static bool ask_for_file(const char *variable, const char *name)
 {
 	char value[2 * PATH_MAX], here[PATH_MAX];
 	size_t used = 0;
@@ -72,13 +73,24 @@ static bool ask_for_report(const char *name)
 		errno = ENAMETOOLONG;
 		return failed(name);
 	}
-	return setenv("SHIMBLAS_REPORT", value, 1) == 0 || failed("SHIMBLAS_REPORT");
+	return setenv(variable, value, 1) == 0 || failed(variable);
+}
+
+/* The library takes another name where there is a file; what this one's run finds is its own. */
+static bool ask_for_trace(const char *name)
+{
+	struct stat there;
+
+	if (lstat(name, &there) == 0 && S_ISREG(there.st_mode) && unlink(name) != 0)
+		return failed(name);
+	return ask_for_file("SHIMBLAS_TRACE", name);
 }
 
 static bool prepare(const struct sb_options *options)
 {
 	int verbose = options->times[SB_OPTION_run_verbose];
 	const char *report = options->value[SB_OPTION_run_report];
+	const char *trace = options->value[SB_OPTION_run_trace];
 	char id[24];
 
 	snprintf(id, sizeof id, "%ld", (long)getpid());
@@ -86,7 +98,9 @@ static bool prepare(const struct sb_options *options)
 		return failed("SHIMBLAS_RUN_ID");
 	if (verbose && setenv("SHIMBLAS_VERBOSE", verbose > 1 ? "2" : "1", 1))
 		return failed("SHIMBLAS_VERBOSE");
-	if (report && !ask_for_report(report))
+	if (report && !ask_for_file("SHIMBLAS_REPORT", report))
+		return false;
+	if (trace && !ask_for_trace(trace))
 		return false;
 	return preload();
 }

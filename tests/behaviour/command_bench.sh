@@ -22,6 +22,17 @@ key = lambda row: (row["m"], row["n"], row["k"], row["trans"], row["pad"])
 for row in host:
     assert row["difference"] is not None and row["difference"] < 1e-5, row
     assert row["ms"] > 0 and row["backend_ms"] > 0 and row["x_backend"] is not None, row
+bounds = {key(row) + (row["memory"],): row for row in page.get("bound", [])}
+for row in host:
+    if row["side"] != "gpu":
+        assert row["bound_ms"] is None and row["share"] is None, row
+        continue
+    bound = bounds[key(row) + (row["memory"],)]
+    assert row["bound_ms"] == bound["bound_ms"] and row["kernel"] == bound["kernel"], (row, bound)
+    assert abs(row["share"] - row["bound_ms"] / row["ms"]) < .02 * (1 + row["share"]), row
+    parts = [bound[name + "_ms"] for name in ("wire", "arithmetic", "in", "out")]
+    assert min(parts) >= 0 and parts[1] > 0, bound
+    assert abs(bound["bound_ms"] - max(parts[:2]) - parts[2] - parts[3]) < 3e-4 + .01 * parts[1], bound
 for row in device:
     assert row["bits"] == "same", row
 if check == "combinations":
@@ -50,6 +61,7 @@ elif check == "all peers":
     assert [row["memory"] for row in host] == 4 * ["pageable"] + 4 * ["pinned"], host
     assert len(device) == 4 and all(row["cublas_ms"] > 0 and row["x_cublas"] for row in device)
 elif check == "nothing":
+    assert "bound" not in page, page["bound"]
     assert page["gpu"].startswith("none: ") and page["pinned"].startswith("none: "), page
     assert {row["side"] for row in host} == {"cpu"}, host
     assert {row["reason"] for row in host} == {"no-gpu"}, host

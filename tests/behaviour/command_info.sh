@@ -66,10 +66,19 @@ run_as gpu env SHIMBLAS_DRIVER="$stand_in" "$command" info --kernels
 grep -q "^driver .*$stand_in (usable, for CUDA [0-9]*\.[0-9])" "$scratch/gpu.out" || fail 'info: driver'
 grep -q '^  *0  *Stand-in .* [0-9]\.[0-9] ' "$scratch/gpu.out" || fail 'info: no row for the device'
 grep -q '^device  *0 (Stand-in' "$scratch/gpu.out" || fail 'info: which device'
+grep -q '^links' "$scratch/gpu.out" && fail 'info: links of a device alone'
 grep -q '^verdict .*go to the GPU' "$scratch/gpu.out" || fail "info: $(grep verdict "$scratch/gpu.out")"
 kernels=$(grep -c '^SB_KERNEL(' "$srcdir/kernels/kernels.def")
 [ "$(grep -c '^  sgemm_.* [1-9][0-9]*  *[0-9]*  *[0-9]*  *[1-9]' "$scratch/gpu.out")" = "$kernels" ] ||
     fail "info --kernels: not $kernels rows with what the driver knows"
+# Several: which, and whether they are linked.
+run_as team env SB_STAND_IN=devices=4 SHIMBLAS_DEVICE=3,1 SHIMBLAS_DRIVER="$stand_in" "$command" info
+grep -q '^device  *3,1 (Stand-in' "$scratch/team.out" || fail 'info: which devices'
+grep -q '^links  *each' "$scratch/team.out" || fail 'info: linked devices'
+run_as team env SB_STAND_IN=devices=4,nopeer=1 SHIMBLAS_DEVICE=all SHIMBLAS_DRIVER="$stand_in" \
+    "$command" info
+grep -q '^device  *0,1,2,3 (Stand-in' "$scratch/team.out" || fail 'info: all devices'
+grep -q '^links  *not every' "$scratch/team.out" || fail 'info: devices without links'
 # What can be wrong with one is told, and the verdict follows.
 while IFS='|' read -r fault line verdict; do
     run_as fault env SB_STAND_IN="$fault" SHIMBLAS_DRIVER="$stand_in" "$command" info

@@ -8,13 +8,15 @@
  *     engine=quick|exact   seed=N        0: as late as possible; others: other orders
  *     slow=MS              every operation takes that long; start=MS  so does cuInit
  *     short=BYTES          a device allocation above that fails
- *     pageable=0|1         kernels may read pageable memory; nopeer=0|1; sealed=0|1 device memory
- *                          faults when the host touches it
+ *     pageable=0|1         kernels may read pageable memory
+ *     nopeer=0|1           no device reaches another's memory; island=N: only those of its own N
+ *     sealed=0|1           device memory faults when the host touches it
  *     capturing=0|1        another thread captures a stream: allocating and freeing is a violation
  *                          unless the calling thread's capture mode is relaxed
  *     fail=SLOT:N[:ERROR]  the N-th call of SLOT fails, once; from= that one and all later ones
- *     lose=SLOT:N[:ERROR]  the context is lost from then on, so that all later calls fail alike
- *     crash=SLOT:N[:ERROR] what the N-th call queues loses the context when it runs
+ *     lose=SLOT:N[:ERROR]  the current device is lost from then on, so that all later calls on it
+ *                          fail alike
+ *     crash=SLOT:N[:ERROR] what the N-th call queues loses its device when it runs
  *     hang=SLOT:N          what the N-th call queues never completes (a call that queues nothing
  *                          does not return)
  *     abort=0|1            a violation of the contract ends the process (default 1)
@@ -34,10 +36,13 @@ struct stand_in_live {
 };
 
 /*
- * Changes the named keys, forgets the former faults, counts and violation, and heals a lost
- * context. NULL: all defaults. -1 and a line on stderr for a text that makes no sense.
+ * Changes the named keys, forgets the former faults, counts and violation, and heals lost
+ * devices. NULL: all defaults. -1 and a line on stderr for a text that makes no sense.
  */
 int stand_in_configure(const char *text);
+
+/* Bytes that copies took "up" to a device, "down" from it or from its "peer"s to it, since then. */
+long stand_in_bytes(const char *way, int device);
 
 /* Calls of a slot since the last configure; -1 for a slot that does not exist. */
 long stand_in_calls(const char *slot);

@@ -32,6 +32,7 @@ static const struct {
 	{"start", offsetof(struct settings, start), 0, 1000000},
 	{"short", offsetof(struct settings, most), 0, 1L << 40},
 	{"pageable", offsetof(struct settings, pageable), 0, 1},
+	{"island", offsetof(struct settings, island), 0, DEVICES},
 	{"nopeer", offsetof(struct settings, nopeer), 0, 1},
 	{"sealed", offsetof(struct settings, sealed), 0, 1},
 	{"capturing", offsetof(struct settings, capturing), 0, 1},
@@ -146,7 +147,8 @@ static bool apply(const char *text)
 		world.settings = defaults;
 	world.configured = true;
 	world.fault_count = 0;
-	world.lost = 0;
+	memset(world.lost, 0, sizeof world.lost);
+	memset(world.bytes, 0, sizeof world.bytes);
 	world.error[0] = '\0';
 	memset(world.calls, 0, sizeof world.calls);
 	if (text && !read_text(text))

@@ -213,7 +213,7 @@ sb_cu_result stand_in_context_enable_peer(sb_cu_context peer, unsigned flags)
 		return world_leave(SB_CU_ERROR_INVALID_CONTEXT);
 	if (flags)
 		return world_leave(SB_CU_ERROR_INVALID_VALUE);
-	if (world.settings.nopeer || peer->device == top->device)
+	if (!device_linked(top->device, peer->device))
 		return world_leave(ERROR_PEER_ACCESS_UNSUPPORTED);
 	if (top->peers & 1u << peer->device)
 		return world_leave(SB_CU_ERROR_PEER_ACCESS_ALREADY_ENABLED);

@@ -31,6 +31,38 @@ static bool resolve(struct end *end, size_t width, size_t height, const char *wh
 	return end->at != NULL;
 }
 
+/* The device that has it, or -1. */
+static int device_of(const struct end *end)
+{
+	const struct allocation *a = memory_find(end->at);
+
+	return a && a->kind == MEMORY_DEVICE ? a->context->device : -1;
+}
+
+static void count(const struct end *to, const struct end *from, size_t bytes)
+{
+	int here = device_of(to), there = device_of(from);
+
+	if (here >= 0 && there < 0)
+		world.bytes[WAY_UP][here] += (long)bytes;
+	else if (here < 0 && there >= 0)
+		world.bytes[WAY_DOWN][there] += (long)bytes;
+	else if (here != there)
+		world.bytes[WAY_PEER][here] += (long)bytes;
+}
+
+/* Does the stream's device reach both ends of a copy between devices? The host's memory all do. */
+static bool reached(const struct CUstream_st *stream, const struct end *to, const struct end *from,
+		    size_t width, size_t height)
+{
+	if (device_of(to) < 0 || device_of(from) < 0 || !width || !height)
+		return true;
+	return memory_reach(stream->context, to->at, (height - 1) * to->pitch + width,
+			    "copy between devices") &&
+	       memory_reach(stream->context, from->at, (height - 1) * from->pitch + width,
+			    "copy between devices");
+}
+
 static sb_cu_result copy(struct end to, struct end from, size_t width, size_t height,
 			 sb_cu_stream stream)
 {
@@ -43,6 +75,7 @@ static sb_cu_result copy(struct end to, struct end from, size_t width, size_t he
 	if (!resolve(&to, width, height, "destination of a copy") ||
 	    !resolve(&from, width, height, "source of a copy"))
 		return SB_CU_ERROR_INVALID_VALUE;
+	count(&to, &from, width * height);
 	operation = stream_add(resolved, OPERATION_COPY);
 	operation->to = to.at;
 	operation->from = from.at;
@@ -160,6 +193,7 @@ static bool end_2d(struct end *end, int type, const void *host_base, sb_cu_devic
 sb_cu_result stand_in_copy_2d(const struct sb_cu_memcpy2d *c, sb_cu_stream stream)
 {
 	sb_cu_result error = world_enter(SLOT_copy_2d);
+	struct CUstream_st *resolved;
 	struct end to, from;
 
 	if (error)
@@ -168,6 +202,11 @@ sb_cu_result stand_in_copy_2d(const struct sb_cu_memcpy2d *c, sb_cu_stream strea
 		    c->dst_y, c->width_bytes, c->height) ||
 	    !end_2d(&from, c->src_type, c->src_host, c->src_device, c->src_pitch, c->src_x_bytes,
 		    c->src_y, c->width_bytes, c->height))
+		return world_leave(SB_CU_ERROR_INVALID_VALUE);
+	resolved = stream_resolve(stream, &error);
+	if (error)
+		return world_leave(error);
+	if (!reached(resolved, &to, &from, c->width_bytes, c->height))
 		return world_leave(SB_CU_ERROR_INVALID_VALUE);
 	return world_leave(copy(to, from, c->width_bytes, c->height, stream));
 }

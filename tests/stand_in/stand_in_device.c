@@ -123,6 +123,13 @@ sb_cu_result stand_in_device_memory(size_t *bytes, sb_cu_device device)
 	return world_leave(0);
 }
 
+bool device_linked(int device, int peer)
+{
+	int island = world.settings.island ? (int)world.settings.island : DEVICES;
+
+	return !world.settings.nopeer && device != peer && device / island == peer / island;
+}
+
 sb_cu_result stand_in_device_can_access(int *can, sb_cu_device device, sb_cu_device peer)
 {
 	sb_cu_result error = world_enter(SLOT_device_can_access);
@@ -131,7 +138,7 @@ sb_cu_result stand_in_device_can_access(int *can, sb_cu_device device, sb_cu_dev
 		return error;
 	if (absent(device) || absent(peer))
 		return world_leave(SB_CU_ERROR_INVALID_DEVICE);
-	*can = device != peer && !world.settings.nopeer;
+	*can = device_linked(device, peer);
 	return world_leave(0);
 }
 

@@ -127,10 +127,10 @@ sb_cu_result stand_in_event_query(sb_cu_event event)
 	if (!live(event))
 		return world_leave(SB_CU_ERROR_INVALID_HANDLE);
 	marker = event->last;
-	if (marker && !marker->done && patience_runs_out(&marker->patience))
+	if (marker && marker->record && patience_runs_out(&marker->patience))
 		stream_nudge(marker->record->stream);
-	if (world.lost)
-		return world_leave(world.lost);
+	if (world_lost(event->context))
+		return world_leave(world_lost(event->context));
 	return world_leave(marker && !marker->done ? SB_CU_ERROR_NOT_READY : 0);
 }
 
@@ -144,8 +144,10 @@ sb_cu_result stand_in_event_synchronize(sb_cu_event event)
 	if (!live(event))
 		return world_leave(SB_CU_ERROR_INVALID_HANDLE);
 	marker = event->last;
-	if (marker && !marker->done)
+	if (marker && marker->record)
 		error = stream_finish_until(marker->record->stream, marker->record->order);
+	else if (marker && !marker->done)
+		error = world_lost(event->context);
 	return world_leave(error);
 }
 

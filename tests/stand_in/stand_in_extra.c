@@ -17,9 +17,9 @@ EXPORTED sb_cu_result cuMemHostUnregister(void *pointer);
 static sb_cu_result enter(void)
 {
 	world_lock();
-	if (world.started && !world.lost)
+	if (world.started && !world_lost(context_top()))
 		return 0;
-	return world_leave(world.lost ? world.lost : SB_CU_ERROR_NOT_INITIALIZED);
+	return world_leave(world.started ? world_lost(context_top()) : SB_CU_ERROR_NOT_INITIALIZED);
 }
 
 sb_cu_result cuCtxSetCurrent(sb_cu_context context)

@@ -28,6 +28,8 @@ const char *const slot_names[SLOTS] = {
 #undef SB_DRIVER
 };
 
+static const char *const way_names[WAYS] = {"up", "down", "peer"};
+
 enum { BEFORE_INIT = 1, AFTER_LOSS = 2, QUEUES = 4, UNSAFE = 8 };
 
 /*
@@ -162,6 +164,21 @@ static sb_cu_result usual_error(const struct fault *fault)
 	}
 }
 
+sb_cu_result world_lost(const struct CUctx_st *context)
+{
+	return world.lost[context ? context->device : 0];
+}
+
+/* The current context's device, or, where there is none, all of them. */
+static void lose(sb_cu_result error)
+{
+	const struct CUctx_st *top = context_top();
+
+	for (int device = 0; device < DEVICES; device++)
+		if (!top || device == top->device)
+			world.lost[device] = error;
+}
+
 /* What was asked to go wrong with this call. */
 static sb_cu_result inject(enum slot slot)
 {
@@ -184,12 +201,12 @@ static sb_cu_result inject(enum slot slot)
 		else
 			error = usual_error(fault);
 		if (fault->kind == FAULT_LOSE)
-			world.lost = error;
+			lose(error);
 	}
 	if (world.hang && !(traits[slot] & QUEUES))
 		world_wait_for_ever();
 	if (world.crash && !(traits[slot] & QUEUES))
-		world.lost = world.crash;
+		lose(world.crash);
 	return error;
 }
 
@@ -205,6 +222,11 @@ static void report(void)
 	for (int i = 0; i < SLOTS; i++)
 		if (stand_in_calls(slot_names[i]))
 			fprintf(file, "%s %ld\n", slot_names[i], stand_in_calls(slot_names[i]));
+	for (int way = 0; way < WAYS; way++)
+		for (int device = 0; device < DEVICES; device++)
+			if (world.bytes[way][device])
+				fprintf(file, "bytes-%s-%d %ld\n", way_names[way], device,
+					world.bytes[way][device]);
 	fprintf(file,
 		"live device %d host %d streams %d events %d modules %d contexts %d pending %d\n",
 		live.device_memory, live.host_memory, live.streams, live.events, live.modules,
@@ -245,8 +267,8 @@ sb_cu_result world_enter(enum slot slot)
 	config_start();
 	world.calls[slot]++;
 	error = inject(slot);
-	if (!error && world.lost && !(traits[slot] & AFTER_LOSS))
-		error = world.lost;
+	if (!error && !(traits[slot] & AFTER_LOSS))
+		error = world_lost(context_top());
 	if (!error && !world.started && !(traits[slot] & BEFORE_INIT))
 		error = SB_CU_ERROR_NOT_INITIALIZED;
 	if (error)
@@ -257,8 +279,8 @@ sb_cu_result world_enter(enum slot slot)
 		return world_leave(ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	}
 	stream_progress();
-	if (world.lost && !(traits[slot] & AFTER_LOSS))
-		return world_leave(world.lost);
+	if (!(traits[slot] & AFTER_LOSS) && world_lost(context_top()))
+		return world_leave(world_lost(context_top()));
 	return 0;
 }
 
@@ -278,6 +300,18 @@ EXPORTED long stand_in_calls(const char *slot)
 	calls = i < 0 ? -1 : world.calls[i];
 	world_unlock();
 	return calls;
+}
+
+EXPORTED long stand_in_bytes(const char *way, int device)
+{
+	long bytes = -1;
+
+	world_lock();
+	for (int i = 0; i < WAYS; i++)
+		if (strcmp(way_names[i], way) == 0 && device >= 0 && device < DEVICES)
+			bytes = world.bytes[i][device];
+	world_unlock();
+	return bytes;
 }
 
 EXPORTED const char *stand_in_error(void)

@@ -78,6 +78,10 @@ sb_cu_result stand_in_launch(sb_cu_function function, unsigned grid_x, unsigned 
 		world_violation("a function is launched in a stream of another context");
 		return world_leave(SB_CU_ERROR_INVALID_HANDLE);
 	}
+	if (context_top() != resolved->context) {
+		world_violation("a launch while another context is current");
+		return world_leave(SB_CU_ERROR_INVALID_CONTEXT);
+	}
 	kernel = function->kernel;
 	if (!grid_x || !grid_y || !grid_z || !block_x || !block_y || !block_z ||
 	    grid_x > 0x7fffffff || grid_y > 65535 || grid_z > 65535 || extra || !parameters ||

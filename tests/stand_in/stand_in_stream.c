@@ -34,14 +34,25 @@ static struct CUstream_st *blocker(const struct CUstream_st *stream)
 	return NULL;
 }
 
-/* The operation to run first on the way to a stream's next; orders only fall, so this ends. */
+/* Does it wait for an event whose record was lost with its device? */
+static bool waits_in_vain(const struct CUstream_st *stream)
+{
+	const struct operation *head = stream->head;
+
+	return head->kind == OPERATION_WAIT && !head->marker->done && !head->marker->record;
+}
+
+/*
+ * The operation to run first on the way to a stream's next; orders only fall, so this ends. NULL:
+ * nothing will ever let it go on.
+ */
 static struct operation *towards(struct CUstream_st *stream)
 {
 	struct CUstream_st *before;
 
-	while ((before = blocker(stream)))
+	while (!waits_in_vain(stream) && (before = blocker(stream)))
 		stream = before;
-	return stream->head;
+	return waits_in_vain(stream) ? NULL : stream->head;
 }
 
 static void move(const struct operation *operation)
@@ -102,11 +113,13 @@ static void carry_out(struct operation *operation)
 		break;
 	}
 	if (error)
-		world.lost = error;
+		world.lost[operation->stream->context->device] = error;
 }
 
 static void drop(struct operation *operation)
 {
+	if (operation->kind == OPERATION_RECORD)
+		operation->marker->record = NULL;
 	marker_give(operation->marker);
 	free(operation->staged);
 	free(operation->launch);
@@ -156,17 +169,18 @@ struct operation *stream_add(struct CUstream_st *stream, enum operation_kind kin
 
 sb_cu_result stream_finish_until(struct CUstream_st *stream, unsigned long order)
 {
-	while (!world.lost && stream->head && stream->head->order <= order) {
+	while (!world_lost(stream->context) && stream->head && stream->head->order <= order) {
 		struct operation *next = towards(stream);
 
-		if (next->hangs)
+		/* What waits for a lost device waits for ever. */
+		if (!next || next->hangs || world_lost(next->stream->context))
 			world_wait_for_ever();
 		if (next->due > world_now())
 			world_sleep_until(next->due);
 		else
 			run(next);
 	}
-	return world.lost;
+	return world_lost(stream->context);
 }
 
 sb_cu_result stream_finish(struct CUstream_st *stream)
@@ -188,7 +202,7 @@ bool stream_nudge(struct CUstream_st *stream)
 {
 	struct operation *next = stream->head ? towards(stream) : NULL;
 
-	if (!next || next->hangs || next->due > world_now())
+	if (!next || next->hangs || world_lost(next->stream->context) || next->due > world_now())
 		return false;
 	run(next);
 	return true;
@@ -203,15 +217,15 @@ void stream_progress(void)
 	if (world.settings.seed == 0 || world.pending == 0 ||
 	    world_random(256) >= temper[world.settings.seed % 4])
 		return;
-	for (steps = 1 + world_random(4); steps > 0 && world.pending > 0 && !world.lost; steps--) {
-		struct CUstream_st *busy[64];
+	for (steps = 1 + world_random(4); steps > 0 && world.pending > 0; steps--) {
+		struct CUstream_st *busy[128];
 		unsigned count = 0;
 
 		for (struct CUctx_st *c = context_each(NULL); c; c = context_each(c)) {
-			if (c->null.head && count < 64)
+			if (c->null.head && count < 128)
 				busy[count++] = &c->null;
 			for (struct CUstream_st *s = c->streams; s; s = s->next)
-				if (s->head && count < 64)
+				if (s->head && count < 128)
 					busy[count++] = s;
 		}
 		if (count > 0)
@@ -341,7 +355,8 @@ sb_cu_result stand_in_stream_query(sb_cu_stream stream)
 		return world_leave(error);
 	if (resolved->head && patience_runs_out(&resolved->patience))
 		stream_nudge(resolved);
-	return world_leave(world.lost ? world.lost : resolved->head ? SB_CU_ERROR_NOT_READY : 0);
+	error = world_lost(resolved->context);
+	return world_leave(error ? error : resolved->head ? SB_CU_ERROR_NOT_READY : 0);
 }
 
 sb_cu_result stand_in_stream_synchronize(sb_cu_stream stream)

@@ -28,6 +28,9 @@ enum slot {
 
 enum { DEVICES = 8, FAULTS = 32 };
 
+/* Of copies: from the host, to it, and from another device. */
+enum way { WAY_UP, WAY_DOWN, WAY_PEER, WAYS };
+
 enum { /* errors that cuda_types.h has no use for */
        ERROR_PEER_ACCESS_UNSUPPORTED = 217,
        ERROR_STREAM_CAPTURE_UNSUPPORTED = 900
@@ -36,7 +39,7 @@ enum { /* errors that cuda_types.h has no use for */
 /* What SB_STAND_IN says. */
 struct settings {
 	long devices, cc, sms, shared, memory, driver, exact, seed, slow, start, most, pageable,
-		nopeer, sealed, capturing, abort;
+		nopeer, island, sealed, capturing, abort;
 	char report[256];
 };
 
@@ -144,8 +147,9 @@ struct world {
 	int fault_count;
 	long calls[SLOTS];
 	bool started, configured;
-	sb_cu_result lost;  /* sticky */
-	sb_cu_result crash; /* for the operation that the call inside is about to queue */
+	sb_cu_result lost[DEVICES]; /* sticky */
+	long bytes[WAYS][DEVICES];  /* copied, since the last configure */
+	sb_cu_result crash;	    /* for the operation that the call inside is about to queue */
 	bool hang;
 	char error[256];
 	unsigned long random, orders;
@@ -169,6 +173,7 @@ void world_sleep_until(int64_t due); /* without the lock */
 int64_t world_now(void); /* nanoseconds; no floating point, whose flags are the caller's */
 unsigned world_random(unsigned below);
 void world_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
+sb_cu_result world_lost(const struct CUctx_st *context);  /* NULL: as device 0 */
 int slot_find(const char *name, size_t length);		  /* -1 */
 sb_cu_result error_find(const char *name, size_t length); /* -1; a number or a name */
 extern const char *const slot_names[SLOTS];
@@ -177,6 +182,7 @@ extern const char *const slot_names[SLOTS];
 void config_start(void); /* from SB_STAND_IN, once */
 
 /* device */
+bool device_linked(int device, int peer);
 int device_threads_of_multiprocessor(void);
 
 /* context */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls that several devices share, when one of them fails, or all. */
+#include "team.h"
+
+/* Exits with 50 where the CPU had to finish, and did. */
+static void survive(const void *argument)
+{
+	struct product_data d = product_make(argument);
+	struct sb_decision decision;
+	enum sb_status status;
+	int finished, helped = 0;
+
+	sb_device_least_patience = 0.3;
+	if (start() != SB_HEALTH_READY)
+		return;
+	for (int i = 0; i < 2; i++) {
+		CHECK(run_call(&d, &decision, &status, &finished));
+		helped += status == SB_OK && finished;
+	}
+	product_free(&d);
+	if (!child_failures && helped)
+		exit(50);
+}
+
+static long calls_of(const char *slot, const char *report)
+{
+	FILE *file = fopen(report, "r");
+	char name[64];
+	long calls, found = 0;
+
+	while (file && fscanf(file, "%63s %ld", name, &calls) == 2)
+		if (strcmp(name, slot) == 0)
+			found = calls;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static const struct product small = {150, 300, 9, 1, 0, 1, 0, 2, 2, 0.5f};
+
+static void any_driver_call_may_fail(void)
+{
+	static const char *const slots[] = {
+#define SB_DRIVER(slot, base, symbol, version, parameters) #slot,
+#include "driver.def"
+#undef SB_DRIVER
+	};
+	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE", "from=%s:%d:OUT_OF_MEMORY",
+					     "lose=%s:%d", "crash=%s:%d"};
+	/* Processes are dear under a sanitizer. */
+	const char *sanitized = getenv("SB_SANITIZED");
+	int step = sanitized && strcmp(sanitized, "yes") == 0 ? 40 : 11, seen = 0;
+	char report[200], text[400];
+
+	snprintf(report, sizeof report, "%s/calls", suite_scratch());
+	snprintf(text, sizeof text,
+		 "SB_STAND_IN=devices=2,report=%s SHIMBLAS_DEVICE=all SHIMBLAS_PANELS=4 "
+		 "SHIMBLAS_PINNED_MEMORY=256K SHIMBLAS_KERNEL=%s",
+		 report, plain);
+	CU_ASSERT_EQUAL(in_child(text, survive, &small), 0);
+	for (size_t s = 0; s < COUNT(slots); s++)
+		for (size_t f = 0; f < COUNT(faults); f++) {
+			long calls = calls_of(slots[s], report);
+			/* Those at the start are made as one device makes them. */
+			int first = calls > 300 ? (int)calls - 100 : 1;
+
+			for (int n = first; n <= calls; n += step) {
+				char fault[100];
+				int result;
+
+				snprintf(fault, sizeof fault, faults[f], slots[s], n);
+				snprintf(text, sizeof text,
+					 "SB_STAND_IN=devices=2,seed=%d,%s SHIMBLAS_DEVICE=all "
+					 "SHIMBLAS_LOGFILE=/dev/null SHIMBLAS_PANELS=4 "
+					 "SHIMBLAS_PINNED_MEMORY=256K SHIMBLAS_KERNEL=%s",
+					 n, fault, plain);
+				result = in_child(text, survive, &small);
+				if (result != 0 && result != 50)
+					fprintf(stderr, "with %s: %d\n", text, result);
+				CU_ASSERT(result == 0 || result == 50);
+				seen++;
+			}
+		}
+	CU_ASSERT(seen > 150 || step > 11);
+}
+
+static const struct product large = {530, 1400, 9, 1, 0, 3, 1, 5, 1.5f, 0.5f};
+
+static void what_a_lost_device_has_left_of_c_the_cpu_computes(void)
+{
+	static const char *const faults[] = {"lose=copy_2d:%d", "crash=copy_2d:%d",
+					     "hang=copy_2d:%d", "crash=launch:%d",
+					     "fail=copy_2d:%d:INVALID_VALUE"};
+
+	for (size_t i = 0; i < COUNT(faults); i++) {
+		int seen = 0;
+
+		for (int n = 6; n <= 150; n += i == 2 ? 48 : 12) {
+			char fault[64], text[300];
+			int result;
+
+			snprintf(fault, sizeof fault, faults[i], n);
+			snprintf(text, sizeof text,
+				 "SB_STAND_IN=devices=3,seed=%d,%s SHIMBLAS_LOGFILE=/dev/null "
+				 "SHIMBLAS_DEVICE=all SHIMBLAS_PANELS=8 "
+				 "SHIMBLAS_PINNED_MEMORY=768K SHIMBLAS_KERNEL=%s",
+				 n, fault, plain);
+			result = in_child(text, survive, &large);
+			if (result != 0 && result != 50)
+				fprintf(stderr, "with %s: %d\n", text, result);
+			CU_ASSERT(result == 0 || result == 50);
+			seen += result == 50;
+		}
+		CU_ASSERT(seen > 0);
+	}
+}
+
+/* The GPU answers all the same, and on how many devices. */
+static void expect_devices(const void *argument)
+{
+	struct sb_decision decision;
+	enum sb_status status;
+	int finished;
+
+	CHECK(start() == SB_HEALTH_READY);
+	CHECK(run_product(&large, &decision, &status, &finished));
+	CHECK(status == SB_OK && finished == 0);
+	CHECK(bits_in(decision.devices) == *(const int *)argument);
+}
+
+static void a_device_short_of_memory_gets_a_smaller_plan(void)
+{
+	int three = 3;
+
+	/* The second device's first allocation; then every large one. */
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=3,fail=memory_alloc:2 SHIMBLAS_DEVICE=all",
+				 expect_devices, &three),
+			0);
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=3,short=400K SHIMBLAS_DEVICE=all "
+				 "SHIMBLAS_KERNEL=sgemm_plain_64x64x16",
+				 expect_devices, &three),
+			0);
+}
+
+/* The program has left next to nothing of the second device. */
+static void crowd(const void *argument)
+{
+	const struct sb_driver *cu = sb_driver_open();
+	sb_cu_context context, popped;
+	sb_cu_deviceptr memory;
+
+	CHECK(cu->init(0) == 0 && cu->primary_retain(&context, 1) == 0);
+	CHECK(cu->context_push(context) == 0);
+	CHECK(cu->memory_alloc(&memory, (64 << 20) - 4096) == 0);
+	CHECK(cu->context_pop(&popped) == 0);
+	expect_devices(argument);
+}
+
+static void where_one_cannot_the_first_does_it_alone(void)
+{
+	int one = 1;
+
+	CU_ASSERT_EQUAL(
+		in_child("SB_STAND_IN=devices=3,memory=64M SHIMBLAS_DEVICE=all", crowd, &one), 0);
+}
+
+int main(void)
+{
+	/* Faults can only be asked of the stand-in. */
+	const struct suite_case tests[] = {
+		{"any driver call may fail", any_driver_call_may_fail},
+		{"what a lost device has left of C the CPU computes",
+		 what_a_lost_device_has_left_of_c_the_cpu_computes},
+		{"a device short of memory gets a smaller plan",
+		 a_device_short_of_memory_gets_a_smaller_plan},
+		{"where one cannot the first does it alone",
+		 where_one_cannot_the_first_does_it_alone},
+	};
+
+	if (!child_driver())
+		return suite_skip("no driver to test with");
+	if (!child_driver_is_stand_in())
+		return suite_skip("a test of the stand-in");
+	return SUITE("team_faults", tests);
+}
