@@ -72,6 +72,7 @@ static struct sb_backend *record(const struct sb_name *name, const void *functio
 	path = sb_object_path(function);
 	path = path ? strdup(path) : NULL;
 	backend->path = path ? path : "";
+	backend->threads = sb_backend_threads_find(function, name->spelling, name->plain);
 	backend->next = head;
 	while (!atomic_compare_exchange_weak(&found, &backend->next, backend))
 		;
@@ -209,8 +210,8 @@ static __attribute__((noinline)) const struct sb_backend *search(struct sb_name 
 								 const void *caller)
 {
 	static struct sb_backend built_in[] = {
-		{NULL, SB_SOURCE_BUILT_IN, 32, "", NULL},
-		{NULL, SB_SOURCE_BUILT_IN, 64, "", NULL},
+		{.source = SB_SOURCE_BUILT_IN, .bits = 32, .path = ""},
+		{.source = SB_SOURCE_BUILT_IN, .bits = 64, .path = ""},
 	};
 	struct sb_backend *backend = NULL;
 	int kept = errno;

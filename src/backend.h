@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend_threads.h"
 #include "call.h"
 
 enum sb_interface { SB_CBLAS, SB_F77, SB_INTERFACES };
@@ -42,8 +43,9 @@ typedef void (*sb_function)(void);
 struct sb_backend {
 	sb_function function; /* NULL: the built-in loops */
 	enum sb_source source;
-	int bits;	  /* of its integers, 32 or 64 */
-	const char *path; /* of the object it lives in, "" if that is not known */
+	int bits;			   /* of its integers, 32 or 64 */
+	const char *path;		   /* of the object it lives in, "" if that is not known */
+	struct sb_backend_threads threads; /* who is asked for their number */
 	struct sb_backend *next;
 };
 

@@ -52,15 +52,6 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
-
 static bool waiting(void)
 {
 	for (int rank = 0; rank < SB_COPY_RANKS; rank++)
@@ -157,7 +148,7 @@ static void look_out(void)
 
 	while (atomic_load(&openings) > 0 && !waiting()) {
 		for (int i = 0; i < 16; i++)
-			relax();
+			sb_process_relax();
 		if (end == 0)
 			end = now() + LOOK_OUT;
 		else if (now() > end)

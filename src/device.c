@@ -188,7 +188,7 @@ enum sb_status sb_device_lose(struct sb_device *device, const char *why)
 	enum sb_health was = (enum sb_health)atomic_exchange(&health, (int)SB_HEALTH_LOST);
 
 	/* A process that is ending takes its device away itself: nothing to warn of. */
-	if (was == SB_HEALTH_READY)
+	if (was == SB_HEALTH_READY || was == SB_HEALTH_STARTING)
 		sb_trace_once(&said, "device %d is lost (%s); the CPU goes on", device->ordinal,
 			      why);
 	return SB_LOST;

@@ -82,7 +82,7 @@ struct sb_device_wish sb_device_wish(void);
  * announced SB_HEALTH_STARTING. SB_OK or SB_NO_DEVICE; on failure nothing is kept.
  */
 enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish wish);
-/* What has been made, be it ready or not; for device.c. */
+/* What has been made, be it ready or not; for device.c and start.c. */
 struct sb_team *sb_device_made(void);
 
 /* The health now, and in *why the reason for which it cannot be used (if it cannot). Never waits.

@@ -5,8 +5,11 @@
 #include <sched.h>
 #include <time.h>
 
-#define SPIN_SECONDS 200e-6 /* waits are mostly shorter than a sleep's wake-up */
-#define STEP_MOST    0.1    /* between two looks at the clock, on however loaded a host */
+#include "process.h"
+
+#define SPIN_SECONDS  50e-6
+#define YIELD_SECONDS 200e-6 /* waits are mostly shorter than a sleep's wake-up */
+#define STEP_MOST     0.1    /* between two looks at the clock, on however loaded a host */
 
 double sb_device_least_patience = 10.0;
 
@@ -77,9 +80,26 @@ static void end_wait(void)
 	pthread_mutex_unlock(&waits.lock);
 }
 
-static enum sb_status poll_event(struct sb_device *device, sb_cu_event event, double seconds)
+/*
+ * A moment of a wait that began at `start`. Who yields where threads of a backend still spin goes
+ * to the end of a long queue, so that comes second; but it comes, as who is waited for may need
+ * this very processor.
+ */
+static void rest_a_moment(double start)
 {
 	const struct timespec nap = {.tv_nsec = 20000};
+	double waited = now() - start;
+
+	if (waited < SPIN_SECONDS)
+		sb_process_relax();
+	else if (waited < YIELD_SECONDS)
+		sched_yield();
+	else
+		nanosleep(&nap, NULL);
+}
+
+static enum sb_status poll_event(struct sb_device *device, sb_cu_event event, double seconds)
+{
 	double start = now();
 
 	for (;;) {
@@ -91,10 +111,7 @@ static enum sb_status poll_event(struct sb_device *device, sb_cu_event event, do
 			return status;
 		if (sum > seconds)
 			return sb_device_lose(device, "it does not answer");
-		if (now() - start < SPIN_SECONDS)
-			sched_yield();
-		else
-			nanosleep(&nap, NULL);
+		rest_a_moment(start);
 	}
 }
 
@@ -110,16 +127,12 @@ enum sb_status sb_device_wait(struct sb_device *device, sb_cu_event event, doubl
 
 enum sb_status sb_device_pause(struct sb_device *device, double *since, double seconds)
 {
-	const struct timespec nap = {.tv_nsec = 20000};
 	double sum;
 
 	begin_wait();
 	if (*since == 0)
 		*since = now();
-	if (now() - *since < SPIN_SECONDS)
-		sched_yield();
-	else
-		nanosleep(&nap, NULL);
+	rest_a_moment(*since);
 	sum = count_wait();
 	end_wait();
 	return sum > seconds ? sb_device_lose(device, "it does not answer") : SB_OK;

@@ -36,11 +36,21 @@ static struct sb_decision leave_for_gpu(const struct sb_forward *forward,
 	return status == SB_OK ? decision : sb_route_after(decision, status);
 }
 
+/* A call that was judged is one of those that share the processors. */
+static void leave_to_cpu(const struct sb_forward *forward, const struct sb_decision *decision)
+{
+	bool joined = decision->cpu_seconds > 0 && sb_process_join_callers();
+
+	sb_backend_run(forward);
+	if (joined)
+		sb_process_part_from_callers();
+}
+
 void sb_gemm(const struct sb_forward *forward)
 {
 	const struct sb_call *call = forward->call;
 	struct sb_account account = sb_account_open();
-	struct sb_decision decision = sb_route(call);
+	struct sb_decision decision = sb_route(call, forward);
 
 	if (decision.compare) {
 		sb_check(forward, &decision);
@@ -48,7 +58,7 @@ void sb_gemm(const struct sb_forward *forward)
 		if (decision.side == SB_GPU || decision.on_device)
 			decision = leave_for_gpu(forward, decision);
 		if (decision.side == SB_CPU && !decision.on_device)
-			sb_backend_run(forward);
+			leave_to_cpu(forward, &decision);
 	}
 	sb_account_close(&account, call, &decision);
 }

@@ -7,6 +7,7 @@
 #include "bound.h"
 #include "element.h"
 #include "launch.h"
+#include "model.h"
 #include "profile.h"
 #include "registry.h"
 #include "shares.h"
@@ -196,10 +197,13 @@ static void close_timeline(const struct work *w)
 	sb_timeline_close();
 	if (shares->count != 1)
 		return;
-	profile = sb_profile();
-	wire = (struct sb_wire){profile->pinned_up, profile->pinned_down, profile->pinned_up};
+	profile = sb_profile(NULL);
+	wire.up = sb_model_rate(profile, SB_PINNED_UP);
+	wire.down = sb_model_rate(profile, SB_PINNED_DOWN);
+	wire.both = wire.up;
 	target = sb_launch_target(sb_shares_device(shares, 0));
-	arithmetic = sb_registry_seconds(shares->kernel, call->m, call->n, call->k, &target);
+	arithmetic = profile->kernel *
+		     sb_registry_seconds(shares->kernel, call->m, call->n, call->k, &target);
 	if (!__builtin_isinf(arithmetic))
 		sb_timeline_here->bound =
 			sb_bound(shares->carries[0].plan, call->k, &wire, arithmetic).seconds;

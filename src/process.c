@@ -16,6 +16,12 @@ static atomic_bool live, forked_live;
 
 static _Thread_local unsigned char depth __attribute__((tls_model("initial-exec")));
 
+/* Callers of the backend, and whether this thread is one; the key's destructor hears of its end. */
+static atomic_int callers;
+static _Thread_local bool calling __attribute__((tls_model("initial-exec")));
+static pthread_key_t calling_key;
+static bool calling_watched;
+
 /*
  * The control word of SSE or of the Arm FPU with its flags, read and written without libm, which
  * the preload library does not need.
@@ -58,11 +64,21 @@ static void enter_child(void)
 	if (atomic_load(&live))
 		atomic_store(&forked_live, true);
 	depth = 0;
+	atomic_store(&callers, 0);
+	calling = false;
+}
+
+static void end_calling(void *unused)
+{
+	(void)unused;
+	if (calling)
+		sb_process_part_from_callers();
 }
 
 static void start(void)
 {
 	pthread_atfork(NULL, NULL, enter_child);
+	calling_watched = pthread_key_create(&calling_key, end_calling) == 0;
 	sb_trace_refused_settings();
 }
 
@@ -84,6 +100,27 @@ bool sb_process_forked_live(void)
 bool sb_process_nested(void)
 {
 	return depth > 0;
+}
+
+bool sb_process_join_callers(void)
+{
+	/* Without a watch one that ends inside would be counted for ever. */
+	if (calling || !calling_watched || pthread_setspecific(calling_key, &callers) != 0)
+		return false;
+	calling = true;
+	atomic_fetch_add(&callers, 1);
+	return true;
+}
+
+void sb_process_part_from_callers(void)
+{
+	calling = false;
+	atomic_fetch_sub(&callers, 1);
+}
+
+int sb_process_callers(void)
+{
+	return atomic_load(&callers);
 }
 
 void sb_process_default_floating_point(void)

@@ -32,8 +32,26 @@ bool sb_process_enter(struct sb_as_found *found);
 void sb_process_leave(const struct sb_as_found *found);
 bool sb_process_nested(void);
 
+/*
+ * Callers who have the backend at work on a judged call. Enter is false for one who is in already;
+ * he who entered leaves. A thread that ends inside has left, and a child of fork has none.
+ */
+bool sb_process_join_callers(void);
+void sb_process_part_from_callers(void);
+int sb_process_callers(void);
+
 /* For threads of our own: the creator's floating-point environment may be the program's. */
 void sb_process_default_floating_point(void);
+
+/* A moment of a wait that keeps the processor. */
+static inline void sb_process_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
 
 /* Can the CPU read where this points? Nothing is touched; errno stays. */
 bool sb_process_reads(const void *address);

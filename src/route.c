@@ -11,17 +11,12 @@
 #include "element.h"
 #include "model.h"
 #include "process.h"
+#include "sample.h"
 #include "settings.h"
 #include "stats.h"
 #include "situation.h"
 #include "start.h"
 #include "threads.h"
-
-/*
- * mnk below which no GPU has ever been worth its launches: 128^3 takes OpenBLAS on one core some
- * 40 us, a launch and two copies 30.
- */
-static const double small_work = 128.0 * 128.0 * 128.0;
 
 _Atomic uint64_t sb_route_quick;
 static atomic_int mode_in_force = SB_MODE_AUTO;
@@ -31,16 +26,17 @@ static _Atomic double small_bound = -DBL_MAX;
 static void set_bound(int mode)
 {
 	const double bounds[] = {
-		[SB_MODE_AUTO] = small_work,
-		[SB_MODE_CPU] = small_work,
+		[SB_MODE_AUTO] = SB_ROUTE_SMALL_WORK,
+		[SB_MODE_CPU] = SB_ROUTE_SMALL_WORK,
 		[SB_MODE_GPU] = 1,
 		[SB_MODE_CHECK] = 1,
 	};
 
 	atomic_store(&mode_in_force, mode);
 	atomic_store(&small_bound, bounds[mode]);
-	atomic_store(&sb_route_quick,
-		     sb_settings_timed() || bounds[mode] < small_work ? 0 : SB_SMALL_EXTENT);
+	atomic_store(&sb_route_quick, sb_settings_timed() || bounds[mode] < SB_ROUTE_SMALL_WORK
+					      ? 0
+					      : SB_SMALL_EXTENT);
 }
 
 static void take_setting(void)
@@ -103,38 +99,61 @@ static bool aligned(const struct sb_call *call)
 	return bits % sb_element(call->type)->bytes == 0;
 }
 
-/* Every FP32 unit of every multiprocessor, a multiply and an add a cycle. */
-static double peak_of(const struct sb_device *device)
+/* What the backend says of its threads, else what it will find when it is first called. */
+static int threads_of(const struct sb_forward *forward)
 {
-	return 128.0 * 2 * device->multiprocessors * 1e3 * device->clock_khz;
+	const struct sb_backend *backend =
+		forward ? sb_backend_find(forward->name, forward->caller) : NULL;
+	int threads = backend ? sb_backend_threads_get(&backend->threads) : 0;
+
+	return threads ? threads : sb_threads_backend();
 }
 
-static struct sb_situation situation_now(const struct sb_call *call)
+static const struct sb_profile *profile_for(const struct sb_forward *forward)
 {
-	struct sb_situation situation = {.threads = sb_threads_backend()};
-	struct sb_device *device;
+	return sb_profile(forward ? sb_backend_find(forward->name, forward->caller)->path : NULL);
+}
+
+/* All that can be known without asking CUDA about the operands. */
+static struct sb_situation situation_here(const struct sb_forward *forward)
+{
+	struct sb_situation situation = {.processors = sb_profile_processors()};
 
 	situation.health = sb_device_health(&situation.unusable);
-	device = sb_device();
-	if (!device)
+	if (sb_settings()->reproducible) {
+		/* Neither who else calls nor what this thread may use is the shape's. */
+		situation.threads = situation.processors;
 		return situation;
-	situation.gpu_peak = peak_of(device);
-	situation.places[0] = sb_device_place(device, call->a, sb_call_bytes_a(call));
-	situation.places[1] = sb_device_place(device, call->b, sb_call_bytes_b(call));
-	situation.places[2] = sb_device_place(device, call->c, sb_call_bytes_c(call));
-	if (!sb_settings()->reproducible)
-		situation.queue = sb_device_queue(device);
+	}
+	situation.threads = threads_of(forward);
+	situation.callers = sb_process_callers();
 	return situation;
+}
+
+static void look_at_device(struct sb_situation *situation, const struct sb_call *call)
+{
+	struct sb_device *device = sb_device();
+
+	if (!device)
+		return;
+	situation->places[0] = sb_device_place(device, call->a, sb_call_bytes_a(call));
+	situation->places[1] = sb_device_place(device, call->b, sb_call_bytes_b(call));
+	situation->places[2] = sb_device_place(device, call->c, sb_call_bytes_c(call));
+	if (!sb_settings()->reproducible)
+		situation->queue = sb_device_queue(device);
 }
 
 struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situation situation,
 				  struct sb_decision decision)
 {
-	const struct sb_profile *profile = sb_profile();
+	const struct sb_profile *profile = sb_profile(NULL);
 	double alone;
 
-	decision.cpu_seconds = sb_model_cpu(profile, &situation, call);
-	decision.gpu_seconds = sb_model_gpu(profile, &situation, call);
+	decision.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
+	decision.gpu_seconds = sb_model_gpu_copies(profile, &situation, call);
+	/* Picking a kernel takes longer than all else, and mostly changes nothing. */
+	if (decision.gpu_seconds < decision.cpu_seconds || situation.queue)
+		decision.gpu_seconds = sb_model_gpu(profile, &situation, call).seconds;
 	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
 		return sb_route_to_cpu(decision, situation.unusable);
 	for (int i = 0; i < 3; i++)
@@ -145,18 +164,41 @@ struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situatio
 		return situation.health == SB_HEALTH_READY
 			       ? sb_route_to_gpu(decision, SB_REASON_FASTER)
 			       : sb_route_to_cpu(decision, SB_REASON_STARTING);
+	if (!situation.queue)
+		return sb_route_to_cpu(decision, SB_REASON_FASTER);
 	situation.queue = 0;
-	alone = sb_model_gpu(profile, &situation, call);
+	alone = sb_model_gpu(profile, &situation, call).seconds;
 	return sb_route_to_cpu(decision,
 			       alone < decision.cpu_seconds ? SB_REASON_BUSY : SB_REASON_FASTER);
 }
 
-static struct sb_decision force_gpu(struct sb_decision decision)
+/*
+ * On the helper thread, before the device is ready: the profile gets to know it. What is measured
+ * for that changes from run to run, and only the judge has any use for it.
+ */
+static void meet_device(struct sb_device *device)
+{
+	struct sb_profile_sample sample;
+	bool measured = !sb_settings()->reproducible && sb_profile_unknown(device) &&
+			sb_route_mode() == SB_MODE_AUTO && sb_sample_take(device, &sample);
+
+	if (!sb_settings()->reproducible)
+		sb_profile_meet(device, measured ? &sample : NULL);
+}
+
+static void buy_start(const struct sb_forward *forward)
+{
+	(void)profile_for(forward);
+	sb_start_meet(meet_device);
+	sb_start_buy();
+}
+
+static struct sb_decision force_gpu(const struct sb_forward *forward, struct sb_decision decision)
 {
 	enum sb_health health;
 	enum sb_reason why;
 
-	sb_start_buy();
+	buy_start(forward);
 	health = sb_start_wait(SB_START_PATIENCE);
 	if (health == SB_HEALTH_READY)
 		return sb_route_to_gpu(decision, decision.reason);
@@ -172,8 +214,11 @@ static struct sb_decision force_gpu(struct sb_decision decision)
 static void consider_start(const struct sb_decision *decision, enum sb_health health)
 {
 	double saving = decision->cpu_seconds - decision->gpu_seconds;
+	double price = sb_profile(NULL)->start;
 
+	sb_start_set_price(price);
 	if (health == SB_HEALTH_UNBORN) {
+		sb_start_meet(meet_device);
 		/* Where the program has started CUDA itself its price is next to nothing. */
 		if (sb_settings()->reproducible || sb_driver_current_device() >= 0)
 			sb_start_buy();
@@ -182,19 +227,33 @@ static void consider_start(const struct sb_decision *decision, enum sb_health he
 	}
 	if (sb_settings()->reproducible)
 		sb_start_wait(SB_START_PATIENCE);
-	else if (saving >= SB_START_PRICE)
+	else if (saving >= price)
 		sb_start_wait(saving);
 }
 
-static struct sb_decision compare_sides(const struct sb_call *call, struct sb_decision decision)
+static struct sb_decision compare_sides(const struct sb_call *call,
+					const struct sb_forward *forward,
+					struct sb_decision decision)
 {
-	struct sb_situation situation = situation_now(call);
-	struct sb_decision judged = sb_route_judge(call, situation, decision);
+	const struct sb_profile *profile = profile_for(forward);
+	struct sb_situation situation = situation_here(forward);
+	struct sb_decision judged = decision;
 
+	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
+		return sb_route_to_cpu(decision, situation.unusable);
+	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
+	judged.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
+	judged.gpu_seconds = sb_model_gpu_least(profile, call);
+	if (judged.cpu_seconds <= judged.gpu_seconds)
+		return sb_route_to_cpu(judged, SB_REASON_FASTER);
+	look_at_device(&situation, call);
+	judged = sb_route_judge(call, situation, decision);
 	if (judged.reason != SB_REASON_STARTING)
 		return judged;
 	consider_start(&judged, situation.health);
-	return sb_route_judge(call, situation_now(call), decision);
+	situation.health = sb_device_health(&situation.unusable);
+	look_at_device(&situation, call);
+	return sb_route_judge(call, situation, decision);
 }
 
 /*
@@ -212,14 +271,15 @@ static bool beyond_cpu(const struct sb_call *call)
 }
 
 /* The program has started CUDA, so our own start is cheap; and nobody else could answer. */
-static struct sb_decision judge_on_device(struct sb_decision decision, enum sb_reason reason)
+static struct sb_decision judge_on_device(const struct sb_forward *forward,
+					  struct sb_decision decision, enum sb_reason reason)
 {
 	struct sb_as_found found;
 	enum sb_reason why;
 
 	if (!sb_process_enter(&found))
 		return sb_route_to_cpu(decision, SB_REASON_NESTED);
-	sb_start_buy();
+	buy_start(forward);
 	sb_start_wait(SB_START_PATIENCE);
 	decision.on_device = true;
 	if (sb_device_health(&why) != SB_HEALTH_READY)
@@ -232,7 +292,8 @@ static struct sb_decision judge_on_device(struct sb_decision decision, enum sb_r
 	return decision;
 }
 
-static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call)
+static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call,
+							  const struct sb_forward *forward)
 {
 	struct sb_decision decision = {.side = SB_CPU, .reason = SB_REASON_SMALL};
 	struct sb_as_found found;
@@ -252,23 +313,24 @@ static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *
 	else
 		decision.reason = SB_REASON_FASTER;
 	if (kind != SB_CALL_ILLEGAL && call->m && call->n && beyond_cpu(call))
-		return judge_on_device(decision, decision.reason);
+		return judge_on_device(forward, decision, decision.reason);
 	if (decision.reason != SB_REASON_FASTER)
 		return decision;
 	if (!sb_process_enter(&found))
 		return sb_route_to_cpu(decision, SB_REASON_NESTED);
 	decision.compare = mode == SB_MODE_CHECK;
 	decision.reason = SB_REASON_FORCED;
-	decision = mode == SB_MODE_AUTO ? compare_sides(call, decision) : force_gpu(decision);
+	decision = mode == SB_MODE_AUTO ? compare_sides(call, forward, decision)
+					: force_gpu(forward, decision);
 	sb_process_leave(&found);
 	return decision;
 }
 
-struct sb_decision sb_route(const struct sb_call *call)
+struct sb_decision sb_route(const struct sb_call *call, const struct sb_forward *forward)
 {
 	const double bound = atomic_load_explicit(&small_bound, memory_order_relaxed);
 
 	if ((double)call->m * (double)call->n * (double)call->k < bound)
 		return (struct sb_decision){.side = SB_CPU, .reason = SB_REASON_SMALL};
-	return judge(call);
+	return judge(call, forward);
 }

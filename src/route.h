@@ -7,9 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backend.h"
 #include "call.h"
 #include "situation.h"
 #include "status.h"
+
+/*
+ * mnk below which no GPU has ever been worth its launches: 128^3 takes OpenBLAS on one core some
+ * 40 us, a launch and two copies 30.
+ */
+#define SB_ROUTE_SMALL_WORK (128.0 * 128.0 * 128.0)
 
 struct sb_decision {
 	enum sb_side side;
@@ -18,14 +25,16 @@ struct sb_decision {
 	bool on_device; /* operands lie where no backend may look: only sb_offload() can answer */
 	const char *kernel; /* that ran, or is asked for by name; NULL if neither */
 	unsigned devices;   /* of the team that it ran on: a bit each, by their index */
-	double cpu_seconds, gpu_seconds; /* predicted; 0 where nothing was predicted */
+	/* Predicted, 0 where nothing was; the GPU's is the least it could be where that decided. */
+	double cpu_seconds, gpu_seconds;
 };
 
 /*
  * Decides. A call below the small-call bound is decided by one comparison, and never touches
- * anything of CUDA.
+ * anything of CUDA. `forward` says which backend would answer, and is asked for its threads; NULL:
+ * one that does not say.
  */
-struct sb_decision sb_route(const struct sb_call *call);
+struct sb_decision sb_route(const struct sb_call *call, const struct sb_forward *forward);
 
 /*
  * The judge itself: a pure function of the call, the situation and the profile. `decision` carries

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 static const struct sb_setting rows[] = {
 #define SB_SETTING(field, variable, kind, fallback, values, text)                                  \
@@ -134,6 +135,23 @@ static int64_t process_number(const char *variable)
 	return text && number(text, false, &value) ? (int64_t)value : -1;
 }
 
+static const char *folder(const char *variable)
+{
+	const char *text = secure_getenv(variable), *copy = text ? strdup(text) : NULL;
+
+	return copy ? copy : "";
+}
+
+/* The first of a list of numbers, one for each level of nesting. */
+static int64_t omp_threads(void)
+{
+	const char *text = secure_getenv("OMP_NUM_THREADS");
+	char *end;
+	long count = text ? strtol(text, &end, 10) : 0;
+
+	return count > 0 && count < 1 << 20 ? count : -1;
+}
+
 static void read_environment(void)
 {
 	int kept = errno;
@@ -155,6 +173,10 @@ static void read_environment(void)
 		if (settings.local_rank < 0)
 			settings.local_rank = process_number(rank_variables[i]);
 	settings.run_id = process_number("SHIMBLAS_RUN_ID");
+	settings.omp_threads = omp_threads();
+	settings.config_home = folder("XDG_CONFIG_HOME");
+	settings.home = folder("HOME");
+	settings.secure = getauxval(AT_SECURE) != 0;
 	settings.profiler = secure_getenv("NVTX_INJECTION64_PATH") != NULL;
 	errno = kept;
 }

@@ -24,9 +24,13 @@ struct sb_settings {
 #define SB_SETTING(field, variable, kind, fallback, values, text) SB_FIELD_##kind field;
 #include "settings.def"
 #undef SB_SETTING
-	int64_t local_rank; /* this process among the MPI ranks of this host, or -1 */
-	int64_t run_id;	    /* the process that `shimblas run` started, or -1 */
-	bool profiler;	    /* one that understands NVTX has announced itself */
+	int64_t local_rank;	 /* this process among the MPI ranks of this host, or -1 */
+	int64_t run_id;		 /* the process that `shimblas run` started, or -1 */
+	int64_t omp_threads;	 /* what OMP_NUM_THREADS asks for, or -1 */
+	const char *config_home; /* XDG_CONFIG_HOME, "" if not given */
+	const char *home;	 /* HOME, likewise */
+	bool secure;		 /* a set-user-ID program: nothing of the user's is read */
+	bool profiler;		 /* one that understands NVTX has announced itself */
 };
 
 /* The settings in force; never NULL; safe from any thread. */

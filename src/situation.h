@@ -14,9 +14,10 @@ struct sb_situation {
 	enum sb_health health;
 	enum sb_reason unusable; /* why, where health is neither ready nor unborn */
 	enum sb_place places[3]; /* of A, B and C; pageable where nobody can know */
-	double gpu_peak; /* FP32 operations a second of the device; 0: of the shipped profile */
-	int queue;	 /* callers who have or wait for the device */
-	int threads;	 /* of the backend, for this caller */
+	int queue;		 /* callers who have or wait for the device */
+	int threads;		 /* of the backend, for this caller */
+	int callers;		 /* others who have the backend at work on such a call */
+	int processors;		 /* that all of them share; 0: as many as there are threads */
 };
 
 #endif

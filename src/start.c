@@ -14,9 +14,24 @@
 #define EXIT_PATIENCE 10.0
 
 static atomic_llong missed_nanoseconds;
+static _Atomic double price = SB_START_PRICE;
 static atomic_bool waited_in_vain;
 static atomic_bool ending;
 static struct sb_device_wish wish;
+static void (*_Atomic meeting)(struct sb_device *device);
+
+void sb_start_meet(void (*meet)(struct sb_device *device))
+{
+	atomic_store(&meeting, meet);
+}
+
+static void show_device(void)
+{
+	void (*meet)(struct sb_device * device) = atomic_load(&meeting);
+
+	if (meet)
+		meet(sb_device_made()->devices);
+}
 
 static double now(void)
 {
@@ -73,6 +88,7 @@ static void *start(void *unused)
 		return NULL;
 	}
 	sb_trace_line(2, "CUDA started in %d ms", (int)(1e3 * (now() - began)));
+	show_device();
 	/* Where the process has begun to end meanwhile, the device must not come up any more. */
 	if (atomic_load(&ending))
 		fail(SB_REASON_NO_GPU);
@@ -113,18 +129,24 @@ void sb_start_buy(void)
 	errno = error_number;
 }
 
+void sb_start_set_price(double seconds)
+{
+	atomic_store(&price, seconds);
+}
+
 double sb_start_missed(double saving)
 {
+	const double whole = atomic_load(&price);
 	enum sb_reason why;
 	long long sum;
 
 	if (sb_device_health(&why) != SB_HEALTH_UNBORN || !(saving > 0))
 		return 1e-9 * (double)atomic_load(&missed_nanoseconds);
-	if (saving > SB_START_PRICE)
-		saving = SB_START_PRICE; /* keeps the sum far from overflow */
+	if (saving > whole)
+		saving = whole; /* keeps the sum far from overflow */
 	sum = atomic_fetch_add(&missed_nanoseconds, (long long)(1e9 * saving)) +
 	      (long long)(1e9 * saving);
-	if ((double)sum >= 0.999e9 * SB_START_PRICE)
+	if ((double)sum >= 0.999e9 * whole)
 		sb_start_buy();
 	return 1e-9 * (double)sum;
 }

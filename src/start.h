@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floor 3: the purchase of the CUDA start. Starting CUDA costs SB_START_PRICE seconds or more, so
+ * Floor 3: the purchase of the CUDA start. Starting CUDA costs a fraction of a second or more, so
  * it is bought when calls would have saved as much, and it happens on a helper thread that blocks
  * all signals while the CPU answers.
  *
@@ -13,8 +13,11 @@
 
 #include "device.h"
 
-#define SB_START_PRICE	  0.3  /* seconds, measured on a host of one GPU */
+#define SB_START_PRICE	  0.3  /* seconds, as long as nobody knows better */
 #define SB_START_PATIENCE 20.0 /* seconds a caller waits at most for a start in progress */
+
+/* What a start costs here, in seconds. */
+void sb_start_set_price(double seconds);
 
 /*
  * Adds `saving` seconds, which a call would have gained from a started GPU, to the savings missed
@@ -22,6 +25,12 @@
  * unless the device is unborn.
  */
 double sb_start_missed(double saving);
+
+/*
+ * Who is to be shown the device when it has been made, on the helper thread and before it is ready:
+ * the last who asked. He may use it, and is waited for as the start is.
+ */
+void sb_start_meet(void (*meet)(struct sb_device *device));
 
 /* Buys the start now, unless it has been bought. Returns at once. */
 void sb_start_buy(void);

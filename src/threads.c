@@ -8,16 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "settings.h"
+
 #define GROUPS "/sys/fs/cgroup"
 
 int sb_threads_backend(void)
 {
+	const int64_t asked = sb_settings()->omp_threads;
 	struct sb_processors own;
 	int count;
 
 	if (sched_getaffinity(0, sizeof own.mask, own.mask) != 0)
 		return 1;
 	count = CPU_COUNT_S(sizeof own.mask, own.mask);
+	if (asked > 0 && asked < count)
+		count = (int)asked;
 	return count > 0 ? count : 1;
 }
 

@@ -12,7 +12,10 @@ struct sb_processors {
 	cpu_set_t mask[SB_PROCESSORS_MOST / CPU_SETSIZE];
 };
 
-/* Threads a CPU GEMM will have: the processors in the calling thread's mask, at least 1. */
+/*
+ * Threads a CPU GEMM will have that does not say so itself: the processors in the calling thread's
+ * mask, or OMP_NUM_THREADS if that is fewer; at least 1.
+ */
 int sb_threads_backend(void);
 
 /*

@@ -104,9 +104,25 @@ static void purchase(const void *unused)
 	CHECK(sb_start_wait(20) == SB_HEALTH_READY);
 }
 
+/* Where a start costs two seconds, less is not enough, and more in one call is no overflow. */
+static void dear_purchase(const void *unused)
+{
+	enum sb_reason why;
+
+	(void)unused;
+	sb_process_start();
+	sb_start_set_price(2);
+	CHECK(sb_start_missed(1.9) > 1.8);
+	CHECK(health(&why) == SB_HEALTH_UNBORN);
+	CHECK(sb_start_missed(1e12) < 4);
+	CHECK(health(&why) != SB_HEALTH_UNBORN);
+	CHECK(sb_start_wait(20) == SB_HEALTH_READY);
+}
+
 static void a_start_is_bought_when_it_has_been_missed(void)
 {
 	CU_ASSERT_EQUAL(in_child("A=1", purchase, NULL), 0);
+	CU_ASSERT_EQUAL(in_child("A=1", dear_purchase, NULL), 0);
 }
 
 static void deadline(const void *unused)

@@ -3,6 +3,8 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
@@ -193,7 +195,44 @@ static void a_child_forked_inside_a_call_is_outside(void)
 	SUITE_CHILD_PASSES(forked_while_inside);
 }
 
+static void *ends_inside(void *unused)
+{
+	SUITE_EXPECT(sb_process_join_callers());
+	return unused;
+}
+
+static void count_callers(void)
+{
+	pthread_t thread;
+
+	sb_process_start();
+	SUITE_EXPECT(sb_process_callers() == 0);
+	SUITE_EXPECT(sb_process_join_callers());
+	SUITE_EXPECT(sb_process_callers() == 1);
+	/* One who calls from inside is the same caller. */
+	SUITE_EXPECT(!sb_process_join_callers());
+	SUITE_EXPECT(pthread_create(&thread, NULL, ends_inside, NULL) == 0);
+	SUITE_EXPECT(pthread_join(thread, NULL) == 0);
+	/* It has left, though it did not say so. */
+	SUITE_EXPECT(sb_process_callers() == 1);
+	if (fork() == 0)
+		_exit(sb_process_callers() != 0);
+	{
+		int status = 1;
+
+		SUITE_EXPECT(wait(&status) > 0 && status == 0);
+	}
+	sb_process_part_from_callers();
+	SUITE_EXPECT(sb_process_callers() == 0);
+}
+
+static void callers_are_counted_once_and_not_for_ever(void)
+{
+	SUITE_CHILD_PASSES(count_callers);
+}
+
 static const struct suite_case cases[] = {
+	{"callers are counted once and not for ever", callers_are_counted_once_and_not_for_ever},
 	{"enter and leave keep errno", enter_and_leave_keep_errno},
 	{"inside, the floating-point environment is the default",
 	 inside_the_environment_is_the_default},

@@ -25,7 +25,7 @@ static struct sb_call square(int64_t n)
 
 static bool is(const struct sb_call *call, enum sb_side side, enum sb_reason reason)
 {
-	struct sb_decision d = sb_route(call);
+	struct sb_decision d = sb_route(call, NULL);
 
 	if (d.side == side && d.reason == reason)
 		return true;
@@ -49,13 +49,13 @@ static void auto_sends_large_calls_only(void)
 	start_gpu();
 	sb_route_set_mode(SB_MODE_AUTO);
 	CU_ASSERT_TRUE(is(&large, SB_GPU, SB_REASON_FASTER));
-	CU_ASSERT_FALSE(sb_route(&large).compare);
+	CU_ASSERT_FALSE(sb_route(&large, NULL).compare);
 	CU_ASSERT_TRUE(is(&small, SB_CPU, SB_REASON_SMALL));
 	thin.m = 1;
 	CU_ASSERT_TRUE(is(&thin, SB_CPU, SB_REASON_SMALL));
 	/* A product of sizes that overflows 64 bits is not small. */
 	thin = square((int64_t)1 << 31);
-	CU_ASSERT_EQUAL(sb_route(&thin).side, SB_CPU + (sb_call_kind(&thin) == SB_CALL_WORK));
+	CU_ASSERT_EQUAL(sb_route(&thin, NULL).side, SB_CPU + (sb_call_kind(&thin) == SB_CALL_WORK));
 }
 
 static void the_bound_is_a_product_of_sizes(void)
@@ -63,7 +63,7 @@ static void the_bound_is_a_product_of_sizes(void)
 	struct sb_call call = square(128);
 
 	sb_route_set_mode(SB_MODE_AUTO);
-	CU_ASSERT_NOT_EQUAL(sb_route(&call).reason, SB_REASON_SMALL);
+	CU_ASSERT_NOT_EQUAL(sb_route(&call, NULL).reason, SB_REASON_SMALL);
 	call.k = 127;
 	CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_SMALL));
 }
@@ -79,10 +79,10 @@ static void modes_force_a_side(void)
 	sb_route_set_mode(SB_MODE_GPU);
 	CU_ASSERT_TRUE(is(&large, SB_GPU, SB_REASON_FORCED));
 	CU_ASSERT_TRUE(is(&small, SB_GPU, SB_REASON_FORCED));
-	CU_ASSERT_FALSE(sb_route(&large).compare);
+	CU_ASSERT_FALSE(sb_route(&large, NULL).compare);
 	sb_route_set_mode(SB_MODE_CHECK);
 	CU_ASSERT_TRUE(is(&small, SB_GPU, SB_REASON_FORCED));
-	CU_ASSERT_TRUE(sb_route(&small).compare);
+	CU_ASSERT_TRUE(sb_route(&small, NULL).compare);
 }
 
 static void what_is_not_a_product_is_for_the_backend(void)
@@ -95,7 +95,7 @@ static void what_is_not_a_product_is_for_the_backend(void)
 		sb_route_set_mode(modes[i]);
 		call.lda = 511;
 		CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_INVALID));
-		CU_ASSERT_FALSE(sb_route(&call).compare);
+		CU_ASSERT_FALSE(sb_route(&call, NULL).compare);
 		call = square(512);
 		call.unknown = true;
 		CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_INVALID));
@@ -107,9 +107,9 @@ static void what_is_not_a_product_is_for_the_backend(void)
 		CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_INVALID));
 		call = square(512);
 		call.k = 0;
-		CU_ASSERT_EQUAL(sb_route(&call).side, SB_CPU);
+		CU_ASSERT_EQUAL(sb_route(&call, NULL).side, SB_CPU);
 		call.m = -1;
-		CU_ASSERT_EQUAL(sb_route(&call).side, SB_CPU);
+		CU_ASSERT_EQUAL(sb_route(&call, NULL).side, SB_CPU);
 	}
 }
 
@@ -140,7 +140,7 @@ static void nested_calls_stay(void)
 	CU_ASSERT_TRUE(sb_process_enter(&found));
 	CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_NESTED));
 	sb_process_leave(&found);
-	CU_ASSERT_EQUAL(sb_route(&call).side, SB_GPU);
+	CU_ASSERT_EQUAL(sb_route(&call, NULL).side, SB_GPU);
 }
 
 static void in_child(void)
@@ -172,11 +172,11 @@ static void the_same_question_has_the_same_answer(void)
 
 		sb_route_set_mode(modes[i]);
 		kept = call;
-		first = sb_route(&call);
+		first = sb_route(&call, NULL);
 		CU_ASSERT_EQUAL(memcmp(&call, &kept, sizeof call), 0);
 		call = square(5);
-		sb_route(&call);
-		other = sb_route(&kept);
+		sb_route(&call, NULL);
+		other = sb_route(&kept, NULL);
 		CU_ASSERT(first.side == other.side && first.reason == other.reason &&
 			  first.compare == other.compare && first.kernel == other.kernel);
 	}

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "profile.h"
 #include "settings.h"
 #include "suite.h"
 
@@ -22,8 +23,10 @@ static int look(void)
 
 	if (!getauxval(AT_SECURE))
 		return NOT_SECURE;
-	return settings->mode == SB_MODE_AUTO && settings->threads == 0 && !*settings->backend &&
-			       !*settings->logfile && settings->run_id == -1
+	return settings->secure && !*settings->home && !*settings->config_home &&
+			       strcmp(sb_profile_source(), "built in") == 0 &&
+			       settings->mode == SB_MODE_AUTO && settings->threads == 0 &&
+			       !*settings->backend && !*settings->logfile && settings->run_id == -1
 		       ? IGNORED
 		       : HEEDED;
 }
@@ -55,6 +58,9 @@ static int run_copy(void)
 		setenv("SHIMBLAS_BACKEND", "/tmp/evil.so", 1);
 		setenv("SHIMBLAS_LOGFILE", "/tmp/evil", 1);
 		setenv("SHIMBLAS_RUN_ID", "1", 1);
+		setenv("SHIMBLAS_PROFILE", "/tmp/evil.profile", 1);
+		setenv("HOME", "/tmp", 1);
+		setenv("XDG_CONFIG_HOME", "/tmp", 1);
 		execl(copy, copy, "look", (char *)NULL);
 		_exit(1);
 	}

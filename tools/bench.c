@@ -106,12 +106,17 @@ int sb_command_bench(int argc, char **argv)
 	if (!sb_option_parse(argc, argv, true, &options) || !understood(&options))
 		return SB_EXIT_USAGE;
 	repeat = sb_option_number(&options, SB_OPTION_bench_repeat, 7, 1, SB_BENCH_MOST_REPEATS);
-	if (repeat < 0 || !sb_bench_shapes_open(&bench.shapes, &options))
+	if (repeat < 0)
+		return SB_EXIT_USAGE;
+	if (!sb_bench_asked(&bench, SB_OPTION_bench_crossover) &&
+	    !sb_bench_shapes_open(&bench.shapes, &options))
 		return SB_EXIT_USAGE;
 	bench.pace = (struct sb_bench_pace){.repeat = (int)repeat, .budget = 5};
 	sb_page_open(&bench.page, stdout, style(&options), FORMAT);
 	sb_page_say(&bench.page, "version", "%s", PACKAGE_VERSION);
-	if (sb_bench_asked(&bench, SB_OPTION_bench_scope)) {
+	if (sb_bench_asked(&bench, SB_OPTION_bench_crossover)) {
+		found = sb_bench_crossover(&bench);
+	} else if (sb_bench_asked(&bench, SB_OPTION_bench_scope)) {
 		found = sb_bench_scope(&bench);
 	} else if (sb_bench_asked(&bench, SB_OPTION_bench_accuracy)) {
 		found = sb_bench_accuracy(&bench);

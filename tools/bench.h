@@ -23,6 +23,9 @@ bool sb_bench_asked(const struct sb_bench *bench, enum sb_option_row row);
 void sb_bench_host(struct sb_bench *bench);
 /* Errors against double precision; false if memory is short. */
 bool sb_bench_accuracy(struct sb_bench *bench);
+/* Both sides, measured and predicted, over squares and shapes from a seed; false if memory is
+ * short. */
+bool sb_bench_crossover(struct sb_bench *bench);
 /* Unless the user chose a mode, the GPU answers all it can: also where the CPU would be faster. */
 void sb_bench_choose_mode(void);
 /* The sgemm_ in the global scope, in host memory; false if there is none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu.h"
 
+#include "sample.h"
 #include "settings.h"
 #include "start.h"
 
@@ -19,6 +20,18 @@ const char *sb_gpu_why_not(void)
 
 	(void)sb_device_health(&why);
 	return sb_reason_text(why);
+}
+
+void sb_gpu_meet(struct sb_device *device)
+{
+	struct sb_profile_sample sample;
+	bool measured = false;
+
+	if (sb_profile_unknown(device) && sb_device_take(device, PATIENCE)) {
+		measured = sb_sample_take(device, &sample);
+		sb_device_give(device);
+	}
+	sb_profile_meet(device, measured ? &sample : NULL);
 }
 
 const char *sb_gpu_no_peers(void)

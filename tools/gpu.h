@@ -14,6 +14,9 @@ struct sb_device *sb_gpu_device(void);
 /* The sentence that says why there is none. */
 const char *sb_gpu_why_not(void);
 
+/* Lets the profile in force get to know the device, as the library does when it starts one. */
+void sb_gpu_meet(struct sb_device *device);
+
 /*
  * Why NVIDIA's libraries cannot be measured here, or NULL if they can: without a device of their
  * own driver's some of them do not fail but crash.

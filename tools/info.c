@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "backend.h"
+#include "both_sides.h"
 #include "command.h"
 #include "machine.h"
 #include "names.h"
 #include "option.h"
 #include "place.h"
+#include "profile.h"
 #include "settings.h"
 #include "status.h"
 #include "threads.h"
@@ -70,6 +72,15 @@ static void say_threads(struct sb_page *page)
 		sb_page_say(page, "threads", "%d processors", processors);
 }
 
+/* The one a program would begin with that brings no BLAS of its own. */
+static void say_profile(struct sb_page *page)
+{
+	const struct sb_profile *profile = sb_profile(sb_sides_backend()->path);
+
+	sb_page_say(page, "profile", "%s (%s, %s)", sb_profile_source(), profile->gpu,
+		    profile->backend);
+}
+
 static void say_verdict(struct sb_page *page, enum sb_reason reason)
 {
 	const struct sb_settings *settings = sb_settings();
@@ -112,6 +123,7 @@ int sb_command_info(int argc, char **argv)
 	sb_page_say(&page, "program", "one that brings no BLAS of its own; one that does keeps it");
 	say_backends(&page);
 	say_threads(&page);
+	say_profile(&page);
 	reason = sb_info_driver(&page);
 	if (options.times[SB_OPTION_info_kernels])
 		sb_info_kernels(&page);

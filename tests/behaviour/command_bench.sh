@@ -66,6 +66,21 @@ elif check == "nothing":
     assert {row["side"] for row in host} == {"cpu"}, host
     assert {row["reason"] for row in host} == {"no-gpu"}, host
     assert not device
+elif check == "crossover":
+    rows = page["crossover"]
+    assert [row["m"] for row in rows if row["m"] == row["n"] == row["k"]][:6] == [16, 32, 48, 64, 96, 128]
+    assert len(rows) == 6 + 12, len(rows)
+    ms = ("cpu_predicted_ms", "gpu_ms", "gpu_predicted_ms")
+    on_device = page["gpu"].startswith("Stand-in")
+    for row in rows:
+        assert all(row[name] > 0 for name in ms if on_device or name != "gpu_ms"), row
+        assert row["side"] == "cpu", row
+        # Times are written with fewer digits than the regret is made of.
+        if on_device and row["cpu_ms"] > 0.01:
+            better = min(row["cpu_ms"], row["gpu_ms"])
+            assert abs(row["regret_%"] - 100 * (row["cpu_ms"] / better - 1)) < 3, row
+    assert ("over 18 products" in page["regret"]) if on_device else "regret" not in page, page
+    print(sorted(key(row) for row in rows))
 elif check == "shapes":
     print(sorted(key(row) for row in host))
 EOS
@@ -122,6 +137,31 @@ for seed in 7 7 8; do
         --only host >>"$scratch/lists"
 done
 [ "$(sort -u "$scratch/lists" | wc -l)" = 2 ] || { fail 'seeds'; cat "$scratch/lists"; }
+
+# Both sides of the judge, over squares and as many shapes as were asked for.
+for seed in 7 7 8; do
+    reads "crossover of seed $seed" crossover -- bench --crossover --json --repeat 1 --shapes 12 \
+        --seed $seed --largest 70 >>"$scratch/crossover"
+done
+[ "$(sort -u "$scratch/crossover" | wc -l)" = 2 ] || fail 'crossover: seeds'
+lines=1
+reads 'crossover without a device' crossover -- env SHIMBLAS_DRIVER=/nowhere.so "$command" bench \
+    --crossover --json --repeat 1 --shapes 12 --largest 70 >/dev/null
+lines=0
+
+# The pictures of it, where they can be drawn.
+if command -v gnuplot >/dev/null; then
+    run_as csv bench --crossover --csv --repeat 1 --shapes 12 --largest 70
+    for plot in crossover regret; do
+        for kind in svg png; do
+            gnuplot -e "data='$scratch/csv.out'; picture='$scratch/$plot.$kind'" \
+                "$srcdir/doc/plots/$plot.gnuplot" >"$scratch/plot" 2>&1
+            [ -s "$scratch/$plot.$kind" ] && [ ! -s "$scratch/plot" ] ||
+                { fail "$plot.$kind"; head -n 5 "$scratch/plot"; }
+        done
+    done
+    grep -q 'GPU, predicted' "$scratch/crossover.svg" || fail 'crossover.svg has no key'
+fi
 
 # CSV has the same rows; text has them in lines.
 run_as csv bench --csv --repeat 1 --sizes 40,50 --only device

@@ -16,7 +16,7 @@ run_as info "$command" info
 for word in $settings $spellings; do
     grep -q "^  $word  *" "$scratch/info.out" || fail "info: no row for $word"
 done
-for word in version library backend threads driver verdict; do
+for word in version library backend threads profile driver verdict; do
     grep -q "^$word" "$scratch/info.out" || fail "info: no $word"
 done
 grep -qF "$SB_LIBRARY" "$scratch/info.out" || fail 'info: the library is another'

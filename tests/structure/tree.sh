@@ -48,8 +48,9 @@ word='(^|[^[:alnum:]_])'
 only 'reads the environment' "$word((secure_|__secure_)?getenv|environ|setenv|putenv|unsetenv|clearenv)[^[:alnum:]_]" settings.c
 only 'writes' "$word(printf|vprintf|dprintf|vdprintf|puts|putchar|perror|fwrite|writev|pwrite|syslog|psignal)[[:space:]]*\(" trace.c
 only 'writes' "$word((write|err|warn|error)[[:space:]]*\(|stderr|stdout|STDERR_FILENO|STDOUT_FILENO)" trace.c report.c
-# The report is written into memory, and appended by trace. threads reads the quota of the group.
-only 'opens a file' "$word(open|openat|creat|fdopen|popen|freopen)[[:space:]]*\(" trace.c threads.c
+# The report is written into memory, and appended by trace. threads reads the quota of the group,
+# profile_file measured speeds.
+only 'opens a file' "$word(open|openat|creat|fdopen|popen|freopen)[[:space:]]*\(" trace.c threads.c profile_file.c
 only 'ends or signals the process' "$word(abort|exit|_exit|_Exit|quick_exit|raise|kill|tgkill|pthread_kill|assert|longjmp|siglongjmp|system|__builtin_trap)[[:space:]]*\("
 only 'has a constructor' "${word}constructor[^[:alnum:]_]|init_array"
 only 'interposes by scope' "${word}RTLD_DEEPBIND"

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floor 5: a profile as text, read from memory. Pure, and indifferent to the locale.
+ *
+ * A line is a word and its values, with spaces between; # begins a comment. The first line is
+ * "shimblas profile FORMAT", the last "end"; what stands between may be in any order:
+ *     gpu NAME            driver N            backend FILE      processors N
+ *     key HASH            of those four
+ *     device ARCH MULTIPROCESSORS KHZ SHARED-BYTES MAPS MEBIBYTES
+ *     start T             launch T            overlap X           kernel X
+ *     link WAY T...       for each size; WAY is staged-up, staged-down, pinned-up or pinned-down
+ *     whole M N X...      for each k; optional, then of every M and N
+ *     cpu THREADS M N T...  for each k, of every M and N
+ * T are microseconds, X plain numbers. All are positive, and those of `cpu` do not fall where a
+ * size grows.
+ */
+#ifndef SB_PROFILE_TEXT_H
+#define SB_PROFILE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile.h"
+
+extern const char *const sb_link_words[SB_LINKS];
+
+/* Fills a profile from text that need not end in a zero. NULL, or what is wrong with it. */
+const char *sb_profile_parse(const char *text, size_t length, struct sb_profile *profile);
+
+/* The hash of what a profile was measured on. */
+uint64_t sb_profile_key(const char *gpu, int driver, const char *backend, int processors);
+
+#endif
