@@ -152,7 +152,7 @@ static void a_device_short_of_memory_gets_a_smaller_plan(void)
 static void crowd(const void *argument)
 {
 	const struct sb_driver *cu = sb_driver_open();
-	sb_cu_context context, popped;
+	sb_cu_context context = NULL, popped;
 	sb_cu_deviceptr memory;
 
 	CHECK(cu->init(0) == 0 && cu->primary_retain(&context, 1) == 0);
