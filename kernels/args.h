@@ -16,6 +16,14 @@
  * Canonical panels (form `panels` in kernels.def): a_m = b_n = 1; a_k and b_k (the padded leading
  * dimensions) multiples of SB_PAD; a and b aligned to 128 bytes; rows of k, and columns i or j up
  * to the kernel's whole tile, are zero-filled beyond m, n and k.
+ *
+ * The method `persistent` may cut tiles between blocks: see kernels.def for its use of work.
+ *
+ * A method that splits k (kernels.def) has a block for each slab of each tile. Where k is longer
+ * than one slab, it stores every chain and leaves C alone:
+ *     work[s * m * n + i * work_i + j * work_j] = chain of slab s
+ * and a sum kernel, launched next with the same arguments, makes C of them as above. With one slab
+ * it writes C itself, and work may be NULL.
  */
 #ifndef SB_ARGS_H
 #define SB_ARGS_H
@@ -48,6 +56,8 @@ struct sb_gemm_args {
 	int64_t ldc;	  /* >= m */
 	int32_t m, n, k;  /* > 0 */
 	float alpha, beta;
+	float *work;		/* the slabs' chains of a method that splits k; see above */
+	int64_t work_i, work_j; /* 1 and m, or n and 1 */
 };
 
 /*

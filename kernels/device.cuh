@@ -39,6 +39,15 @@ struct alignas(16) sb_float4 {
 #define SB_RESIDENT    1536
 #define SB_SHARED_MOST 101376
 #endif
+/*
+ * Of the totals of a thread with 16x8 or 8x16 elements, how many fours its registers hold beside
+ * the chains without the compiler spilling any; the others live in shared memory.
+ */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+#define SB_TOTALS_KEPT 12
+#else
+#define SB_TOTALS_KEPT 8
+#endif
 #define SB_BLOCKS(threads, blocks)                                                                 \
 	((blocks) * (threads) <= SB_RESIDENT ? (blocks) : SB_RESIDENT / (threads))
 #define SB_GLOBAL(threads, blocks, name, args_type)                                                \
@@ -53,6 +62,12 @@ SB_DEVICE int sb_thread()
 SB_DEVICE unsigned sb_block()
 {
 	return blockIdx.x;
+}
+
+/* How many blocks there are. */
+SB_DEVICE unsigned sb_blocks()
+{
+	return gridDim.x;
 }
 
 SB_DEVICE void sb_barrier()
@@ -143,6 +158,32 @@ SB_DEVICE void sb_put4(float (&array)[rows][columns], int row, int column, const
 {
 	*reinterpret_cast<float4 *>(&array[row][column]) =
 	        make_float4(value.x[0], value.x[1], value.x[2], value.x[3]);
+}
+
+/* Rows [part * count, ...) of an array, as an array of `count` rows. */
+template <int count, int rows, int columns>
+SB_DEVICE float (&sb_rows(float (&array)[rows][columns], int part))[count][columns]
+{
+	return *reinterpret_cast<float(*)[count][columns]>(&array[part * count]);
+}
+
+/* By a warp: whoever sees the flag raised sees what the warp has stored before. */
+SB_DEVICE void sb_flag_raise(unsigned *flag)
+{
+	__threadfence();
+	__syncwarp();
+	if (threadIdx.x % 32 == 0)
+		asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+
+/* By a warp: waits until another block's warp has raised it. */
+SB_DEVICE void sb_flag_await(const unsigned *flag)
+{
+	unsigned raised = 0;
+
+	while (!raised)
+		asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(raised) : "l"(flag) : "memory");
+	__syncwarp();
 }
 
 /* Bulk copies: sm_90 and later. */

@@ -8,8 +8,8 @@
  *         struct shared { ... };
  *         SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles);
  *     };
- * (pack methods: <int BI, int BK, int threads>, SB_MAKE_PACK, and struct sb_pack_args) and includes
- * this header last. Rows of methods that the file did not define expand to nothing.
+ * (pack methods: <int BI, int BK, int threads>, SB_MAKE_PACK, and struct sb_pack_args; sum methods:
+ * <int BE, int BS, int threads> and SB_MAKE_SUM) and includes this header last. Rows of methods that the file did not define expand to nothing.
  */
 #include "device.cuh"
 
@@ -36,6 +36,9 @@
 #define SB_MAKE_PACK(method, BI, BK, threads, text)                                                \
 	SB_MAKE_ANY(pack_##method##_##BI##x##BK, SB_PASS(sb_##method<BI, BK, threads>), threads,   \
 	            1, 0, 75, sb_pack_args)
+#define SB_MAKE_SUM(method, BE, BS, threads, text)                                                 \
+	SB_MAKE_ANY(sum_##method##_##BE##x##BS, SB_PASS(sb_##method<BE, BS, threads>), threads, 1, \
+	            0, 75, sb_gemm_args)
 #define SB_PASS(...) __VA_ARGS__
 #define SB_MAKE_GEMM(name, type, threads, blocks, dynamic, arch)                                   \
 	SB_MAKE_ANY(name, SB_PASS(type), threads, blocks, dynamic, arch, sb_gemm_args)
@@ -49,5 +52,6 @@
 
 #define SB_KERNEL(method, ...)                                                                     \
 	SB_SECOND_OF(SB_METHOD_##method, SB_NOTHING, )(method, __VA_ARGS__)
+#define SB_SUM(method, ...)  SB_SECOND_OF(SB_METHOD_##method, SB_NOTHING, )(method, __VA_ARGS__)
 #define SB_PACK(method, ...) SB_SECOND_OF(SB_METHOD_##method, SB_NOTHING, )(method, __VA_ARGS__)
 #include "kernels.def"

@@ -53,13 +53,15 @@ template <int width, int BK, int threads, int held = width * BK / 4 / threads> s
 		}
 	}
 
+	template <bool swizzled = false>
 	SB_DEVICE void put_along(float (&to)[BK][width], int first = 0) const
 	{
 		SB_UNROLL
 		for (int q = 0; q < held; q++) {
 			int t = sb_thread() + (first + q) * threads;
+			int i = t % (width / 4) * 4, k = t / (width / 4);
 
-			sb_put4(to, t / (width / 4), t % (width / 4) * 4, quad[q]);
+			sb_put4(to, k, column<swizzled>(i, k), quad[q]);
 		}
 	}
 
@@ -155,7 +157,9 @@ SB_DEVICE bool sb_wide_c(const sb_gemm_args &args)
  * A block whose threads hold TM x TN elements each, in fours: a thread's fours lie BM / (TM / 4)
  * apart in i and likewise in j, so that the threads of a warp read neighbouring fours.
  */
-template <int BM, int BN, int BK, int threads, int TM, int TN, bool swizzled> struct sb_fours {
+template <int BM, int BN, int BK, int threads, int TM, int TN, bool swizzled,
+          bool swizzled_a = false>
+struct sb_fours {
 	static constexpr int across_m = BM / TM, across_n = BN / TN;
 	static_assert(threads == across_m * across_n, "the threads cover the tile");
 	static_assert(TM % 4 == 0 && TN % 4 == 0, "in fours");
@@ -183,7 +187,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, bool swizzled> st
 
 			SB_UNROLL
 			for (int r = 0; r < TM; r += 4) {
-				sb_float4 four = sb_get4(from.a, k, i_of(r));
+				int i = sb_quads<BM, BK, threads>::template column<swizzled_a>(i_of(r), k);
+				sb_float4 four = sb_get4(from.a, k, i);
 
 				SB_UNROLL
 				for (int e = 0; e < 4; e++)

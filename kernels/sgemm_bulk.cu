@@ -6,7 +6,7 @@
  * multiplied.
  *
  * There is no block barrier in the loop. A warp says that it has read the last of a buffer and goes
- * on; the asking thread waits for that only half a step later, so the warps may drift apart and one
+ * on; the asking thread waits for that most of a step later, so the warps may drift apart and one
  * flushes its sums while another multiplies.
  *
  * With more than 96 elements a thread there is no room in the registers for chains and totals both:
@@ -17,8 +17,8 @@
 
 template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struct sb_bulk {
 	static constexpr bool totals_shared = TM * TN > 96;
-	/* Of a thread's fours, how many have their totals in shared memory: 12 fit in registers. */
-	static constexpr int fours = TM * TN / 4, spread = totals_shared ? fours - 12 : 0;
+	/* Of a thread's fours, how many have their totals in shared memory. */
+	static constexpr int fours = TM * TN / 4, spread = totals_shared ? fours - SB_TOTALS_KEPT : 0;
 	/* A warp's threads lie 8 along m and 4 along n, its fours that far apart. */
 	static constexpr int lanes_m = 8, lanes_n = 4;
 	static constexpr int warps_m = BM / (lanes_m * TM), warps_n = BN / (lanes_n * TN);
@@ -223,17 +223,20 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	SB_DEVICE static void advance(const sb_gemm_args &args, shared &tiles, sb_corner corner,
 	                              int step, int steps, fragment (&now)[2], sb_sums<TM, TN> &sums)
 	{
-		/* The step whose buffer is asked for anew, once the slowest warp has had time to leave it. */
+		/*
+		 * The step whose buffer is asked for anew, once the slowest warp has had time to leave it;
+		 * not within the loop, where even a branch that is not taken costs 4 % of the whole.
+		 */
 		int done = step - 1;
-		int ask_at = sb_thread() % group_threads == 0 && done >= 0 && done + stages < steps ? unroll : -1;
+		bool ask = sb_thread() % group_threads == 0 && done >= 0 && done + stages < steps;
 
 		SB_ROLLED
 		for (int k0 = 0; k0 < BK - unroll; k0 += unroll) {
-			if (k0 == ask_at) {
-				sb_copy_barrier_wait(tiles.empty[buffer(done)], done / stages % 2);
-				fetch(args, tiles, corner, done + stages);
-			}
 			part<false>(tiles, step, steps, k0, now, sums);
+		}
+		if (ask) {
+			sb_copy_barrier_wait(tiles.empty[buffer(done)], done / stages % 2);
+			fetch(args, tiles, corner, done + stages);
 		}
 		part<true>(tiles, step, steps, BK - unroll, now, sums);
 	}

@@ -12,12 +12,18 @@ struct sb_corner {
 	int i, j;
 };
 
-/* The first row and column of C that the block owns. Neighbouring blocks lie along m. */
-template <int BM, int BN> SB_DEVICE sb_corner sb_block_corner(const sb_gemm_args &args)
+/* The first row and column of tile number `tile` of C. Neighbours lie along m. */
+template <int BM, int BN> SB_DEVICE sb_corner sb_tile_corner(const sb_gemm_args &args, unsigned tile)
 {
 	unsigned along_m = ((unsigned)args.m + BM - 1) / BM;
 
-	return {(int)(sb_block() % along_m) * BM, (int)(sb_block() / along_m) * BN};
+	return {(int)(tile % along_m) * BM, (int)(tile / along_m) * BN};
+}
+
+/* Of the one that the block owns. */
+template <int BM, int BN> SB_DEVICE sb_corner sb_block_corner(const sb_gemm_args &args)
+{
+	return sb_tile_corner<BM, BN>(args, sb_block());
 }
 
 /* One operand as a matrix of i (or j) by k, beyond whose edges everything is zero. */
@@ -104,6 +110,20 @@ template <int TM, int TN> struct sb_sums {
 			SB_UNROLL
 			for (int s = 0; s < TN; s++) {
 				int c = r % 2 == 0 ? s : TN - 1 - s;
+
+				chain[r][c] = sb_fma(a[r], b[c], chain[r][c]);
+			}
+		}
+	}
+
+	/* The same column by column. */
+	SB_DEVICE void multiply_columns(const float (&a)[TM], const float (&b)[TN])
+	{
+		SB_UNROLL
+		for (int c = 0; c < TN; c++) {
+			SB_UNROLL
+			for (int s = 0; s < TM; s++) {
+				int r = c % 2 == 0 ? s : TM - 1 - s;
 
 				chain[r][c] = sb_fma(a[r], b[c], chain[r][c]);
 			}

@@ -163,6 +163,10 @@ static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
 		.beta = in_place ? call->beta : 0,
 	};
 
+	if (c->plan->work_bytes)
+		args.work =
+			(float *)(uintptr_t)(c->base + c->plan->work_base[step->stream ==
+									  SB_STREAM_COMPUTE_TOO]);
 	args.a = operand_at(c, SB_OPERAND_A, step->a, step->i0, &args.a_m, &args.a_k);
 	args.b = operand_at(c, SB_OPERAND_B, step->b, step->j0, &args.b_n, &args.b_k);
 	return sb_launch_gemm(c->device, kernel_for(c, step), &args, step->stream);

@@ -133,6 +133,8 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 
 		status = find(device, pack->source, pack->name, &found);
 	}
+	if (status == SB_OK && sb_registry_splits(kernel))
+		status = find(device, sb_registry_sum()->source, sb_registry_sum()->name, &found);
 	return status;
 }
 
@@ -176,12 +178,45 @@ static enum sb_status launch(struct sb_device *device, sb_cu_function function, 
 			       "a launch");
 }
 
+static enum sb_status launch_sum(struct sb_device *device, struct sb_gemm_args *args,
+				 enum sb_stream stream)
+{
+	const struct sb_sum_kernel *sum = sb_registry_sum();
+	struct function *found;
+	enum sb_status status = find(device, sum->source, sum->name, &found);
+
+	if (status != SB_OK)
+		return status;
+	return launch(device, found->function, ceil_div((int64_t)args->m * args->n, sum->be),
+		      sum->threads, 0, stream, args);
+}
+
+/* The words by which the warps of persistent blocks tell each other that sums are there. */
+static enum sb_status lower_flags(struct sb_device *device, const struct sb_kernel *kernel,
+				  const struct sb_gemm_args *args, int64_t blocks,
+				  enum sb_stream stream)
+{
+	float *flags = args->work + blocks * kernel->bm * kernel->bn;
+
+	return sb_device_check(device,
+			       device->cu->set_words((sb_cu_deviceptr)(uintptr_t)flags, 0,
+						     (size_t)(blocks * (kernel->threads / 32)),
+						     device->streams[stream]),
+			       "lowering flags");
+}
+
 enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
 			      struct sb_gemm_args *args, enum sb_stream stream)
 {
 	struct function *found;
 	enum sb_status status = find_gemm(device, kernel, &found);
+	int64_t slabs = sb_registry_slabs(kernel, args->k);
+	int64_t blocks = sb_registry_blocks(kernel, args->m, args->n, args->k,
+					    sb_launch_target(device).multiprocessors);
 
+	/* The sum kernel and the larger operand's threads both walk along the longer side. */
+	args->work_i = kernel->bm < kernel->bn ? args->n : 1;
+	args->work_j = kernel->bm < kernel->bn ? 1 : args->m;
 	if (status == SB_OK && sb_registry_has_maps(kernel))
 		status = make_map(device, &args->map_a, args->a, args->m, args->k, args->a_k,
 				  kernel->bm, kernel->bk);
@@ -190,9 +225,14 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 				  kernel->bn, kernel->bk);
 	if (status != SB_OK)
 		return status;
-	return launch(device, found->function,
-		      ceil_div(args->m, kernel->bm) * ceil_div(args->n, kernel->bn),
-		      kernel->threads, kernel->dynamic, stream, args);
+	if (sb_registry_persists(kernel) && args->k > SB_SLAB)
+		status = lower_flags(device, kernel, args, blocks, stream);
+	if (status == SB_OK)
+		status = launch(device, found->function, blocks, kernel->threads, kernel->dynamic,
+				stream, args);
+	if (status == SB_OK && slabs > 1)
+		status = launch_sum(device, args, stream);
+	return status;
 }
 
 enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_args *args,

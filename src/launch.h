@@ -16,14 +16,17 @@
 struct sb_target sb_launch_target(const struct sb_device *device);
 
 /*
- * Makes the kernel (and, for form PANELS, the pack kernels) ready, so that the launches of a plan
- * cannot fail for want of an image. SB_DECLINE if no image serves this device.
+ * Makes the kernel (and, for form PANELS, the pack kernels, or, where it splits k, the sum kernel)
+ * ready, so that the launches of a plan cannot fail for want of an image. SB_DECLINE if no image
+ * serves this device.
  */
 enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel);
 
 /*
  * Launches a GEMM or a pack kernel. The maps of args are filled in here where the kernel reads
  * them: over a as {round up m to BM, round up k to BK} with stride a_k, over b in the same way.
+ * Where the chains of several slabs are to be added up, the sum kernel is launched as well. Work
+ * must have room for sb_registry_work() bytes; its strides are filled in here.
  */
 enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
 			      struct sb_gemm_args *args, enum sb_stream stream);

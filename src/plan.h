@@ -105,7 +105,8 @@ struct sb_plan {
 	int buffers;	   /* of C; 0: in place */
 	int64_t buffer_ld; /* their leading dimension */
 	size_t buffer_base, buffer_bytes;
-	size_t raw_base[2], raw_bytes; /* not whole: two raw buffers in all; bytes of each */
+	size_t work_base[2], work_bytes; /* what launches work in, by GEMM stream */
+	size_t raw_base[2], raw_bytes;	 /* not whole: two raw buffers in all; bytes of each */
 	int64_t raw_pitch[SB_OPERANDS],
 		raw_lines[SB_OPERANDS]; /* elements; lines in a raw buffer */
 	struct sb_step *steps;

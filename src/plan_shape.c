@@ -135,6 +135,19 @@ static void set_buffers(struct sb_plan *plan, int64_t buffers, bool in_place)
 	plan->buffer_bytes = in_place ? 0 : bytes_of(b->panel, plan->buffer_ld);
 }
 
+/* Room for the chains of the largest block. */
+static void set_work(struct sb_plan *plan, const struct sb_kernel *kernel, int64_t k)
+{
+	size_t bytes = sb_registry_work(kernel,
+					plan->whole ? plan->operands[SB_OPERAND_A].extent
+						    : plan->operands[SB_OPERAND_A].panel,
+					plan->whole ? plan->operands[SB_OPERAND_B].extent
+						    : plan->operands[SB_OPERAND_B].panel,
+					k);
+
+	plan->work_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 /* Lays everything out, one after the other; the size of the region. */
 static size_t lay_out(struct sb_plan *plan)
 {
@@ -149,6 +162,11 @@ static size_t lay_out(struct sb_plan *plan)
 	}
 	plan->buffer_base = at;
 	at += (size_t)plan->buffers * plan->buffer_bytes;
+	/* Products in place all run on one stream. */
+	for (int i = 0; i < (plan->buffers ? 2 : 1); i++) {
+		plan->work_base[i] = at;
+		at += plan->work_bytes;
+	}
 	for (int i = 0; i < 2 && !plan->whole; i++) {
 		plan->raw_base[i] = at;
 		at += plan->raw_bytes;
@@ -200,6 +218,7 @@ static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 	plan->buffers = c_in_place ? 0 : 1;
 	plan->buffer_ld = round_up(wish->m, SB_PAD);
 	plan->buffer_bytes = c_in_place ? 0 : bytes_of(wish->n, plan->buffer_ld);
+	set_work(plan, kernel, wish->k);
 	return lay_out(plan) <= wish->device_bytes;
 }
 
@@ -224,6 +243,7 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 	blocks = (int64_t)stay->panels * pass->panels;
 	set_raw(plan, wish->k, wish->device_bytes / RAW_SHARE);
 	set_buffers(plan, least_of(blocks, 2), wish->place_c == SB_PLACE_DEVICE);
+	set_work(plan, wish->kernel, wish->k);
 	if (lay_out(plan) > wish->device_bytes)
 		return 0;
 	spare = wish->device_bytes - plan->device_bytes;

@@ -12,7 +12,9 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Methods whose kernels fetch by bulk tensor copies, and so read the maps of their arguments. */
-static const char *const mapped_sources[] = {"sgemm_bulk"};
+static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_persistent", "sgemm_slab"};
+/* Methods that split k: a block for each slab of each tile. */
+static const char *const split_sources[] = {"sgemm_slab", "sgemm_split", "sgemm_thin"};
 
 static const struct sb_kernel kernels[] = {
 #define SB_KERNEL(method, bm_, bn_, bk_, threads_, blocks_, tm_, tn_, stages_, dynamic_, form_,    \
@@ -45,6 +47,17 @@ static const struct sb_pack_kernel pack_kernels[] = {
 #include "kernels.def"
 };
 
+static const struct sb_sum_kernel sum_kernels[] = {
+#define SB_SUM(method, be_, bs_, threads_, text_)                                                  \
+	{.name = "sum_" #method "_" #be_ "x" #bs_,                                                 \
+	 .source = "sum_" #method,                                                                 \
+	 .text = text_,                                                                            \
+	 .be = be_,                                                                                \
+	 .bs = bs_,                                                                                \
+	 .threads = threads_},
+#include "kernels.def"
+};
+
 static const struct rate {
 	const char *name;
 	int together;
@@ -64,12 +77,42 @@ static const double packing =
 #include "rates.def"
 	;
 
-bool sb_registry_has_maps(const struct sb_kernel *kernel)
+/* Adding up slabs: the launch, and bytes of chains a second, written and read. */
+static const struct {
+	double fixed, rate;
+} summing =
+#define SB_SUMMING(fixed_, rate_)                                                                  \
+	{                                                                                          \
+		(fixed_) * 1e-6, (rate_)*1e9                                                       \
+	}
+#include "rates.def"
+	;
+
+/* Methods whose blocks go from tile to tile, and how many blocks they may at most be. */
+static const char *const persistent_sources[] = {"sgemm_persistent"};
+#define PERSISTENT_MOST 256
+
+static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
 {
-	for (size_t i = 0; i < COUNT(mapped_sources); i++)
-		if (strcmp(kernel->source, mapped_sources[i]) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(kernel->source, sources[i]) == 0)
 			return true;
 	return false;
+}
+
+bool sb_registry_has_maps(const struct sb_kernel *kernel)
+{
+	return among(kernel, mapped_sources, COUNT(mapped_sources));
+}
+
+bool sb_registry_persists(const struct sb_kernel *kernel)
+{
+	return among(kernel, persistent_sources, COUNT(persistent_sources));
+}
+
+bool sb_registry_splits(const struct sb_kernel *kernel)
+{
+	return among(kernel, split_sources, COUNT(split_sources));
 }
 
 int sb_registry_count(void)
@@ -106,6 +149,45 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return a / b + (a % b != 0);
 }
 
+int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k)
+{
+	return sb_registry_splits(kernel) ? ceil_div(k, SB_SLAB) : 1;
+}
+
+static int64_t tiles_of(const struct sb_kernel *kernel, int64_t m, int64_t n)
+{
+	return ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn);
+}
+
+int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+			   int multiprocessors)
+{
+	int64_t tiles = tiles_of(kernel, m, n);
+	int most = multiprocessors < PERSISTENT_MOST ? multiprocessors : PERSISTENT_MOST;
+
+	if (sb_registry_persists(kernel))
+		return tiles < most ? tiles : most;
+	return tiles * sb_registry_slabs(kernel, k);
+}
+
+size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k)
+{
+	int64_t slabs = sb_registry_slabs(kernel, k);
+
+	/* A tile for each block, and flags for as many blocks as there may be. */
+	if (sb_registry_persists(kernel) && k > SB_SLAB)
+		return ((size_t)sb_registry_blocks(kernel, m, n, k, PERSISTENT_MOST) *
+				(size_t)(kernel->bm * kernel->bn) +
+			(size_t)PERSISTENT_MOST * (size_t)(kernel->threads / 32)) *
+		       sizeof(float);
+	return slabs > 1 ? (size_t)m * (size_t)n * (size_t)slabs * sizeof(float) : 0;
+}
+
+const struct sb_sum_kernel *sb_registry_sum(void)
+{
+	return &sum_kernels[0];
+}
+
 /* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */
 static double together(const struct sb_kernel *kernel, const struct rate *rate, int groups,
 		       int64_t blocks, int64_t busy, int64_t k)
@@ -137,13 +219,20 @@ static double round_seconds(const struct sb_kernel *kernel, const struct rate *r
 static double predict(const struct sb_kernel *kernel, const struct rate *rate, int64_t m, int64_t n,
 		      int64_t k, int multiprocessors)
 {
-	int64_t tiles = ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn);
+	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : k;
+	int64_t tiles = tiles_of(kernel, m, n) * slabs;
 	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
-	double seconds =
-		rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0) +
-		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, k);
+	double seconds = rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0);
 
-	return rest ? seconds + round_seconds(kernel, rate, rest, k) : seconds;
+	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
+	if (sb_registry_persists(kernel) && tiles > multiprocessors)
+		return seconds + (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
+					 round_seconds(kernel, rate, 1, k < SB_SLAB ? k : SB_SLAB);
+	if (slabs > 1)
+		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
+	seconds +=
+		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
+	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
 }
 
 double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
@@ -193,9 +282,12 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 
 static bool reads_panels_of(const struct sb_kernel *other, const struct sb_kernel *kernel)
 {
-	return strcmp(other->source, kernel->source) == 0 && other->form == kernel->form &&
-	       kernel->bm % other->bm == 0 && kernel->bn % other->bn == 0 &&
-	       kernel->bk % other->bk == 0;
+	/* Where a persistent one has no tile for each of its blocks, bulk has no such wish. */
+	bool same = strcmp(other->source, kernel->source) == 0 ||
+		    (sb_registry_persists(kernel) && strcmp(other->source, "sgemm_bulk") == 0);
+
+	return same && other->form == kernel->form && kernel->bm % other->bm == 0 &&
+	       kernel->bn % other->bn == 0 && kernel->bk % other->bk == 0;
 }
 
 /*
@@ -205,7 +297,7 @@ static bool reads_panels_of(const struct sb_kernel *other, const struct sb_kerne
 static double cost_of(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
 		      const struct sb_target *target)
 {
-	double tiles = (double)ceil_div(m, kernel->bm) * (double)ceil_div(n, kernel->bn);
+	double tiles = (double)tiles_of(kernel, m, n);
 	double flops = 2.0 * kernel->bm * kernel->bn * (double)k * tiles;
 
 	for (size_t i = 0; i < COUNT(rates); i++)

@@ -6,6 +6,7 @@
 #define SB_REGISTRY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Operands through their strides, whatever they are; or only as canonical panels (args.h). */
@@ -29,10 +30,27 @@ struct sb_pack_kernel {
 	int threads;
 };
 
+struct sb_sum_kernel {
+	const char *name, *source, *text;
+	int be, bs; /* elements of C of a block, and slabs at a time */
+	int threads;
+};
+
 int sb_registry_count(void);
 const struct sb_kernel *sb_registry_row(int row);
 /* Does the kernel read the tensor maps of its arguments? */
 bool sb_registry_has_maps(const struct sb_kernel *kernel);
+/* Has it a block for each slab of k? */
+bool sb_registry_splits(const struct sb_kernel *kernel);
+/* Slabs of k that are computed apart, to be added up by the sum kernel: 1 if the kernel does it. */
+int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k);
+/* Do its blocks go from tile to tile? */
+bool sb_registry_persists(const struct sb_kernel *kernel);
+/* The grid of a launch. */
+int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+			   int multiprocessors);
+/* Bytes of device memory that a launch works in: where sums wait for others; 0 without any. */
+size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k);
 /* By name, or NULL. */
 const struct sb_kernel *sb_registry_find(const char *name);
 
@@ -67,11 +85,13 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 
 /*
  * The kernel for an m x n x k block of a product whose panels were made for `kernel`: of its
- * method, with tiles that divide its own, the one that costs the device least; itself where
- * SHIMBLAS_KERNEL names it.
+ * method (or of bulk, for a persistent one), with tiles that divide its own, the one that costs the
+ * device least; itself where SHIMBLAS_KERNEL names it.
  */
 const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,
 					  int64_t k, const struct sb_target *target);
+
+const struct sb_sum_kernel *sb_registry_sum(void);
 
 /* The pack kernel for a source whose k is contiguous (across), or whose i is (along). */
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous);

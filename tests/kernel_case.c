@@ -61,7 +61,7 @@ static bool take(struct buffer *buffer, size_t count, int shift, bool readable, 
 }
 
 struct buffers {
-	struct buffer a, b, c, panel_a, panel_b;
+	struct buffer a, b, c, panel_a, panel_b, work;
 };
 
 static bool inside(const struct buffer *buffer, const void *pointer, size_t bytes)
@@ -75,7 +75,8 @@ static bool inside(const struct buffer *buffer, const void *pointer, size_t byte
 static bool check(void *context, const void *pointer, size_t bytes, bool write)
 {
 	const struct buffers *all = context;
-	const struct buffer *list[] = {&all->a, &all->b, &all->c, &all->panel_a, &all->panel_b};
+	const struct buffer *list[] = {&all->a,	      &all->b,	     &all->c,
+				       &all->panel_a, &all->panel_b, &all->work};
 
 	for (size_t b = 0; b < sizeof list / sizeof list[0]; b++)
 		if (inside(list[b], pointer, bytes))
@@ -182,6 +183,54 @@ static const char *compare(const struct sb_kernel_row *row, const struct sb_kern
 	return NULL;
 }
 
+static bool persists(const struct sb_kernel_row *row)
+{
+	return strcmp(row->method, "persistent") == 0;
+}
+
+static bool splits(const struct sb_kernel_row *row)
+{
+	return strcmp(row->method, "split") == 0 || strcmp(row->method, "slab") == 0 ||
+	       strcmp(row->method, "thin") == 0;
+}
+
+/* The launch, and that of the sum kernel where the slabs' chains are kept apart. */
+static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struct buffers *all,
+	       struct sb_exact_counts *counts)
+{
+	struct sb_exact_memory memory = {all, check};
+	int64_t slabs = splits(row) ? up(args->k, SB_SLAB) / SB_SLAB : 1;
+	int64_t extent = (int64_t)args->m * args->n;
+	int64_t tiles = up(args->m, row->BM) / row->BM * (up(args->n, row->BN) / row->BN);
+	int64_t blocks = persists(row) && tiles > 3 ? 3 : tiles * slabs;
+	int result;
+
+	if (persists(row)) {
+		int64_t sums = blocks * row->BM * row->BN, flags = blocks * (row->threads / 32);
+
+		if (!take(&all->work, (size_t)(sums + flags), 0, true, true))
+			return -1;
+		args->work = all->work.at;
+		memset(args->work, 0xff, (size_t)sums * sizeof(float));
+		memset(args->work + sums, 0, (size_t)flags * sizeof(float));
+	} else if (slabs > 1) {
+		if (!take(&all->work, (size_t)(extent * slabs), 0, false, true))
+			return -1;
+		args->work = all->work.at;
+		args->work_i = row->BM < row->BN ? args->n : 1;
+		args->work_j = row->BM < row->BN ? 1 : args->m;
+		memset(all->work.at, 0xff, all->work.count * sizeof(float));
+	}
+	result = sb_exact_run(row->name, (unsigned)blocks, (unsigned)row->threads,
+			      (unsigned)row->dynamic, args, sizeof *args, &memory, counts);
+	if (result != 0 || slabs == 1)
+		return result;
+	all->work.readable = true;
+	all->work.writable = false;
+	return sb_exact_run("sum_slabs_32x64", (unsigned)(up(extent, 32) / 32), 256, 0, args,
+			    sizeof *args, &memory, NULL);
+}
+
 const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
 			       struct sb_exact_counts *counts)
 {
@@ -190,7 +239,6 @@ const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_
 	int64_t ldc = test->m + test->gap;
 	struct buffers all = {0};
 	struct buffer expected = {0}, before = {0};
-	struct sb_exact_memory memory = {&all, check};
 	struct sb_gemm_args args = {.m = test->m,
 				    .n = test->n,
 				    .k = test->k,
@@ -247,11 +295,7 @@ const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_
 		set_map(&args.map_b, args.b, args.b_k, up(test->k, row->BK), row->BN, row->BK);
 	}
 	if (result == 0)
-		result = sb_exact_run(row->name,
-				      (unsigned)(up(test->m, row->BM) / row->BM *
-						 (up(test->n, row->BN) / row->BN)),
-				      (unsigned)row->threads, (unsigned)row->dynamic, &args,
-				      sizeof args, &memory, counts);
+		result = run(row, &args, &all, counts);
 	if (result != 0) {
 		snprintf(message, sizeof message, "%s", sb_exact_message());
 		wrong = message;
@@ -264,6 +308,7 @@ give:
 	free(all.c.memory);
 	free(all.panel_a.memory);
 	free(all.panel_b.memory);
+	free(all.work.memory);
 	free(expected.memory);
 	free(before.memory);
 	return wrong;

@@ -4,6 +4,7 @@
 
 #include <CUnit/Basic.h>
 #include <stdio.h>
+#include <string.h>
 
 static void every_row(const struct sb_kernel_case *tests, size_t count)
 {
@@ -59,6 +60,25 @@ static void slabs_of_k(void)
 	};
 
 	EVERY_ROW(tests);
+}
+
+/* Persistent blocks, three of them here, cut the tiles that they share out. */
+static void tiles_cut_on_borders_of_slabs(void)
+{
+	for (size_t r = 0; r < sb_kernel_row_count; r++) {
+		const struct sb_kernel_row *row = &sb_kernel_rows[r];
+		struct sb_kernel_case test = {
+			row->BM + 1, row->BN + 1, 530,	false, false,
+			0,	     0,		  1.1f, 0.7f,  SB_VALUES_PLAIN};
+		const char *wrong;
+
+		if (strcmp(row->method, "persistent") != 0)
+			continue;
+		wrong = sb_kernel_case_run(row, &test, NULL);
+		if (wrong != NULL)
+			fprintf(stderr, "%s\n", wrong);
+		CU_ASSERT(wrong == NULL);
+	}
 }
 
 static void strides_and_alignment(void)
@@ -131,6 +151,7 @@ int main(void)
 	CU_ADD_TEST(suite, small_and_thin);
 	CU_ADD_TEST(suite, around_a_tile);
 	CU_ADD_TEST(suite, slabs_of_k);
+	CU_ADD_TEST(suite, tiles_cut_on_borders_of_slabs);
 	CU_ADD_TEST(suite, strides_and_alignment);
 	CU_ADD_TEST(suite, alpha_and_beta);
 	CU_ADD_TEST(suite, values_that_are_not_plain);

@@ -61,7 +61,7 @@ static void large_products_are_given_bulk_copies_where_there_are_any(void)
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, h200), "sgemm_bulk_256x128x32");
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, no_maps), "sgemm_double_128x128x16");
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, older), "sgemm_double_128x128x16");
-	/* Bulk copies, but not a tile that needs 176 KB. */
+	/* Bulk copies, but not a tile that needs 192 KB. */
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, little), "sgemm_bulk_128x128x32");
 	CU_ASSERT_STRING_EQUAL(picked(5, 5, 5, h200), "sgemm_plain_64x64x16");
 }
@@ -73,12 +73,12 @@ static void tiles_follow_the_grid(void)
 		int64_t n;
 		const char *name;
 	} fastest[] = {
-		{256, "sgemm_bulk_32x32x32"},	 {384, "sgemm_bulk_64x32x32"},
-		{512, "sgemm_bulk_64x32x32"},	 {640, "sgemm_bulk_64x64x32"},
-		{768, "sgemm_bulk_96x48x32"},	 {1024, "sgemm_bulk_128x64x32"},
-		{1280, "sgemm_bulk_128x128x32"}, {1536, "sgemm_bulk_96x96x32"},
-		{2048, "sgemm_bulk_256x128x32"}, {2560, "sgemm_bulk_96x96x32"},
-		{3000, "sgemm_bulk_96x96x32"},	 {8192, "sgemm_bulk_256x128x32"},
+		{256, "sgemm_bulk_32x32x32"},	       {384, "sgemm_bulk_64x32x32"},
+		{512, "sgemm_bulk_64x32x32"},	       {640, "sgemm_bulk_64x64x32"},
+		{768, "sgemm_bulk_96x48x32"},	       {1024, "sgemm_bulk_128x64x32"},
+		{1280, "sgemm_bulk_128x128x32"},       {1536, "sgemm_bulk_96x96x32"},
+		{2048, "sgemm_bulk_256x128x32"},       {2560, "sgemm_persistent_256x128x32"},
+		{3000, "sgemm_persistent_256x128x32"}, {8192, "sgemm_bulk_256x128x32"},
 	};
 
 	for (size_t i = 0; i < sizeof fastest / sizeof *fastest; i++) {
@@ -104,7 +104,25 @@ static void thin_products_are_given_small_tiles(void)
 		CU_ASSERT(kernel->bm <= 64 || kernel->bm < 2 * thin[i][0]);
 		CU_ASSERT(kernel->bn <= 64 || kernel->bn < 2 * thin[i][1]);
 	}
-	CU_ASSERT_STRING_EQUAL(picked(64, 64, 65536, h200), "sgemm_bulk_32x32x32");
+}
+
+/* Long sums of few elements occupy the device only when k is split; very thin ones wait for memory.
+ */
+static void k_is_split_where_tiles_are_few(void)
+{
+	const struct sb_kernel *split = sb_registry_find("sgemm_split_64x64x32");
+
+	CU_ASSERT_STRING_EQUAL(picked(64, 64, 65536, h200), "sgemm_split_64x64x32");
+	CU_ASSERT_STRING_EQUAL(picked(128, 128, 8192, h200), "sgemm_split_64x64x32");
+	CU_ASSERT_STRING_EQUAL(picked(1, 8192, 8192, h200), "sgemm_thin_4x256x32");
+	CU_ASSERT_STRING_EQUAL(picked(8192, 1, 8192, h200), "sgemm_thin_256x4x32");
+	CU_ASSERT_STRING_EQUAL(picked(8, 8192, 8192, h200), "sgemm_thin_16x256x16");
+	CU_ASSERT(!sb_registry_splits(sb_registry_plain()) && sb_registry_splits(split));
+	CU_ASSERT_EQUAL(sb_registry_slabs(split, 256), 1);
+	CU_ASSERT_EQUAL(sb_registry_slabs(split, 257), 2);
+	CU_ASSERT_EQUAL(sb_registry_slabs(sb_registry_plain(), 257), 1);
+	CU_ASSERT_EQUAL(sb_registry_work(split, 10, 20, 256), 0);
+	CU_ASSERT_EQUAL(sb_registry_work(split, 10, 20, 520), 3 * 10 * 20 * sizeof(float));
 }
 
 /* More work is never predicted to take less time, and what has no rate is never picked. */
@@ -165,7 +183,11 @@ static void a_block_gets_a_kernel_for_the_same_panels(void)
 			int64_t m = sizes[i / 5], n = sizes[i % 5], k = 1000;
 			const struct sb_kernel *alike = sb_registry_alike(kernel, m, n, k, &target);
 
-			CU_ASSERT_STRING_EQUAL(alike->source, kernel->source);
+			CU_ASSERT(strcmp(alike->source, kernel->source) == 0 ||
+				  (sb_registry_persists(kernel) &&
+				   strcmp(alike->source, "sgemm_bulk") == 0));
+			CU_ASSERT(sb_registry_work(alike, m, n, k) <=
+				  sb_registry_work(kernel, m, n, k));
 			CU_ASSERT(alike->form == kernel->form);
 			CU_ASSERT(kernel->bm % alike->bm == 0 && kernel->bn % alike->bn == 0);
 			CU_ASSERT(kernel->bk % alike->bk == 0);
@@ -182,6 +204,23 @@ static void a_block_of_few_tiles_gets_smaller_ones(void)
 
 	CU_ASSERT(alike->bm * alike->bn < large->bm * large->bn);
 	CU_ASSERT_PTR_EQUAL(sb_registry_alike(large, 8192, 8448, 8192, &target), large);
+}
+
+/* Whichever kernel a block is given, it works in what was planned for the product's own. */
+static void a_block_never_works_in_more_than_was_planned(void)
+{
+	for (int row = 0; row < sb_registry_count(); row++)
+		for (int other = 0; other < sb_registry_count(); other++) {
+			const struct sb_kernel *kernel = sb_registry_row(row);
+			const struct sb_kernel *smaller = sb_registry_row(other);
+
+			if (strcmp(kernel->source, smaller->source) != 0 ||
+			    kernel->bm % smaller->bm || kernel->bn % smaller->bn)
+				continue;
+			for (int64_t m = 1; m < 40000; m = m * 3 + 1)
+				CU_ASSERT(sb_registry_work(smaller, m, 2048, 1000) <=
+					  sb_registry_work(kernel, m, 2048, 1000));
+		}
 }
 
 static void pack_kernels_follow_the_source(void)
@@ -213,12 +252,15 @@ int main(void)
 		 large_products_are_given_bulk_copies_where_there_are_any},
 		{"tiles follow the grid", tiles_follow_the_grid},
 		{"thin products are given small tiles", thin_products_are_given_small_tiles},
+		{"k is split where tiles are few", k_is_split_where_tiles_are_few},
 		{"predictions grow with the product", predictions_grow_with_the_product},
 		{"a kernel asked for by name is used if it runs",
 		 a_kernel_asked_for_by_name_is_used_if_it_runs},
 		{"a block gets a kernel for the same panels",
 		 a_block_gets_a_kernel_for_the_same_panels},
 		{"a block of few tiles gets smaller ones", a_block_of_few_tiles_gets_smaller_ones},
+		{"a block never works in more than was planned",
+		 a_block_never_works_in_more_than_was_planned},
 		{"pack kernels follow the source", pack_kernels_follow_the_source},
 		{"every preferred source has an image", every_preferred_source_has_an_image},
 	};

@@ -14,6 +14,7 @@ enum {
 #define SB_KERNEL(method, bm, bn, bk, threads, blocks, tm, tn, stages, shared, form, arch, note)   \
 	method##_##bm##x##bn##x##bk##_shared = shared,
 #define SB_PACK(...)
+#define SB_SUM(...)
 #include "kernels.def"
 #undef SB_KERNEL
 #undef SB_PACK

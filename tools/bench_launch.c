@@ -126,6 +126,17 @@ static bool take_panel(struct sb_bench_launch *launch, sb_cu_deviceptr *panel,
 	return true;
 }
 
+static bool take_work(struct sb_bench_launch *launch)
+{
+	const struct sb_bench_shape *shape = launch->product->shape;
+	size_t bytes = sb_registry_work(launch->kernel, shape->m, shape->n, shape->k);
+
+	if (bytes && !up(launch, &launch->work, NULL, (int64_t)(bytes / sizeof(float))))
+		return false;
+	launch->gemm.work = (float *)(uintptr_t)launch->work;
+	return true;
+}
+
 bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_kernel *kernel)
 {
 	const struct sb_bench_shape *shape = launch->product->shape;
@@ -133,7 +144,7 @@ bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_ker
 	bool panels = kernel->form == SB_FORM_PANELS;
 
 	launch->kernel = kernel;
-	launch->panel_a = launch->panel_b = 0;
+	launch->panel_a = launch->panel_b = launch->work = 0;
 	if (sb_launch_prepare(launch->device, kernel) != SB_OK)
 		return false;
 	launch->pack_a =
@@ -154,6 +165,10 @@ bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_ker
 		.k = (int32_t)shape->k,
 		.alpha = 1,
 	};
+	if (!take_work(launch)) {
+		sb_bench_launch_unprepare(launch);
+		return false;
+	}
 	if (!panels)
 		return true;
 	if (!take_panel(launch, &launch->panel_a, &launch->pack_a) ||
@@ -176,6 +191,8 @@ void sb_bench_launch_unprepare(struct sb_bench_launch *launch)
 
 	/* What reads the panels must be over. */
 	(void)finish(launch);
+	if (launch->work)
+		(void)cu->memory_free(launch->work);
 	if (launch->panel_b)
 		(void)cu->memory_free(launch->panel_b);
 	if (launch->panel_a)

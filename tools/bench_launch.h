@@ -17,6 +17,7 @@ struct sb_bench_launch {
 	sb_cu_event start, end;
 	const struct sb_kernel *kernel;
 	sb_cu_deviceptr panel_a, panel_b; /* the kernel's panels; 0 where it wants none */
+	sb_cu_deviceptr work;		  /* its chains, likewise */
 	struct sb_pack_args pack_a, pack_b;
 	struct sb_gemm_args gemm;
 };

@@ -18,6 +18,8 @@
 #define SB_KERNEL(method, BM, BN, BK, ...)                                                         \
 	SB_DECLARE_NAME(SB_GEMM_NAME(method, BM, BN, BK), sb_gemm_args)
 #define SB_PACK(method, BI, BK, ...) SB_DECLARE_NAME(SB_PACK_NAME(method, BI, BK), sb_pack_args)
+#define SB_SUM_NAME(method, BE, BS)  sum_##method##_##BE##x##BS
+#define SB_SUM(method, BE, BS, ...)  SB_DECLARE_NAME(SB_SUM_NAME(method, BE, BS), sb_gemm_args)
 #include "kernels.def"
 
 struct row {
@@ -38,6 +40,9 @@ static row rows[] = {
 #define SB_PACK(method, BI, BK, threads, text)                                                     \
 	SB_ROW_NAME(SB_PACK_NAME(method, BI, BK), sb_pack_args, threads, 0, 75, nullptr,           \
 		    SB_PACK_NAME(method, BI, BK))
+#define SB_SUM(method, BE, BS, threads, text)                                                      \
+	SB_ROW_NAME(SB_SUM_NAME(method, BE, BS), sb_gemm_args, threads, 0, 75,                     \
+		    SB_SUM_NAME(method, BE, BS), nullptr)
 #include "kernels.def"
 };
 
@@ -123,6 +128,16 @@ void sb_exact_global(const void *p, unsigned bytes, bool write, sb_exact_line li
 			      write ? "write" : "read", bytes, p);
 	if (launch->counts != nullptr)
 		sb_exact_count(launch, false, p, bytes, write, line);
+}
+
+void sb_exact_flag(unsigned *flag, bool raise, sb_exact_line line)
+{
+	sb_exact_global(flag, sizeof *flag, raise, line);
+	if (raise)
+		*flag = 1;
+	else if (*flag == 0)
+		sb_exact_fail(SB_EXACT_DEADLOCK, line,
+			      "waits for a flag that no block before it raises");
 }
 
 struct arguments {
@@ -295,6 +310,7 @@ int sb_exact_run(const char *kernel, unsigned grid, unsigned threads, unsigned d
 	for (launch.block = 0; launch.block < grid && launch.result == SB_EXACT_OK;
 	     launch.block++) {
 		sb_exact_now.block = launch.block;
+		sb_exact_now.blocks = grid;
 		run_block(&launch, &arguments);
 	}
 	if (counts != nullptr)

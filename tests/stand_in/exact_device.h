@@ -12,12 +12,13 @@
 #define SB_DEVICE inline
 #define SB_UNROLL
 #define SB_ROLLED
+#define SB_TOTALS_KEPT 12
 #define SB_GLOBAL(threads, blocks, name, args_type) extern "C" void name(const args_type args)
 
 /* The running fiber and what its launch counts; set by the engine. */
 struct sb_exact_position {
 	int thread;
-	unsigned block;
+	unsigned block, blocks;
 	uint64_t fmas;
 };
 extern thread_local sb_exact_position sb_exact_now;
@@ -33,6 +34,8 @@ void sb_exact_shared(const void *p, unsigned bytes, bool write, sb_exact_line li
 /* The extents of the array that a shared access names. */
 void sb_exact_extent(int row, int rows, int column, int columns, unsigned words,
 		     sb_exact_line line);
+/* Raises a flag, or fails where it has not been raised: blocks run one after the other. */
+void sb_exact_flag(unsigned *flag, bool raise, sb_exact_line line);
 void *sb_exact_shared_memory(size_t bytes, int dynamic);
 void sb_exact_barrier(void);
 void sb_exact_warp_barrier(void);
@@ -54,6 +57,11 @@ static inline int sb_thread()
 static inline unsigned sb_block()
 {
 	return sb_exact_now.block;
+}
+
+static inline unsigned sb_blocks()
+{
+	return sb_exact_now.blocks;
 }
 
 static inline void sb_barrier()
@@ -146,6 +154,24 @@ static inline void sb_put4(float (&array)[rows][columns], int row, int column,
 	sb_exact_shared(p, 16, true, line);
 	for (int e = 0; e < 4; e++)
 		p[e] = value.x[e];
+}
+
+template <int count, int rows, int columns>
+static inline float (&sb_rows(float (&array)[rows][columns], int part, SB_HERE))[count][columns]
+{
+	sb_exact_extent(part * count, rows - count + 1, 0, columns, 1, line);
+	return *reinterpret_cast<float(*)[count][columns]>(&array[part * count]);
+}
+
+static inline void sb_flag_raise(unsigned *flag, SB_HERE)
+{
+	sb_exact_warp_barrier();
+	sb_exact_flag(flag, true, line);
+}
+
+static inline void sb_flag_await(const unsigned *flag, SB_HERE)
+{
+	sb_exact_flag(const_cast<unsigned *>(flag), false, line);
 }
 
 static inline void sb_copy_barrier_init(uint64_t &barrier, unsigned arrivals, SB_HERE)

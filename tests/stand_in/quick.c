@@ -88,40 +88,58 @@ static int least(int64_t a, int64_t b)
 	return (int)(a < b ? a : b);
 }
 
-static void store(const struct sb_gemm_args *args, const struct sums *total, int i0, int j0)
+static void store_one(const struct sb_gemm_args *args, float total, int i, int j)
 {
-	for (int j = 0; j < least(COLUMNS, args->n - j0); j++) {
-		float *c = args->c + i0 + (int64_t)(j0 + j) * args->ldc;
+	float *c = args->c + i + (int64_t)j * args->ldc;
+	float t = args->alpha * total;
+	float old;
 
-		for (int i = 0; i < least(ROWS, args->m - i0); i++) {
-			float t = args->alpha * total->at[j][i];
-			float old;
-
-			if (args->beta != 0) {
-				old = args->beta * c[i];
-				t = t + old;
-			}
-			c[i] = t;
-		}
+	if (args->beta != 0) {
+		old = args->beta * *c;
+		t = t + old;
 	}
+	*c = t;
 }
 
+static void store(const struct sb_gemm_args *args, const struct sums *total, int i0, int j0)
+{
+	for (int j = 0; j < least(COLUMNS, args->n - j0); j++)
+		for (int i = 0; i < least(ROWS, args->m - i0); i++)
+			store_one(args, total->at[j][i], i0 + i, j0 + j);
+}
+
+/* A split kernel's chains of slab number `slab`. */
+static void keep(const struct sb_gemm_args *args, const struct sums *chain, int i0, int j0,
+		 int64_t slab)
+{
+	for (int j = 0; j < least(COLUMNS, args->n - j0); j++)
+		for (int i = 0; i < least(ROWS, args->m - i0); i++)
+			args->work[slab * args->m * args->n + (i0 + i) * args->work_i +
+				   (j0 + j) * args->work_j] = chain->at[j][i];
+}
+
+/* With `apart` the chains are kept, for a sum kernel to make C of. */
 static void block(const struct sb_gemm_args *args, chain_function *run, const float *a,
-		  const float *b, int i0, int j0)
+		  const float *b, int i0, int j0, bool apart)
 {
 	struct sums total = {{{0}}}, chain;
 
 	for (int k = 0; k < args->k; k += SB_SLAB) {
 		run(&chain, a + (size_t)k * ROWS, b + (size_t)k * COLUMNS,
 		    least(SB_SLAB, args->k - k));
+		if (apart) {
+			keep(args, &chain, i0, j0, k / SB_SLAB);
+			continue;
+		}
 		for (int j = 0; j < COLUMNS; j++)
 			for (int i = 0; i < ROWS; i++)
 				total.at[j][i] += chain.at[j][i];
 	}
-	store(args, &total, i0, j0);
+	if (!apart)
+		store(args, &total, i0, j0);
 }
 
-static bool multiply(const struct sb_gemm_args *args)
+static bool multiply(const struct sb_gemm_args *args, bool apart)
 {
 	size_t depth = (size_t)args->k;
 	size_t strips = ((size_t)args->n + COLUMNS - 1) / COLUMNS;
@@ -139,7 +157,7 @@ static bool multiply(const struct sb_gemm_args *args)
 		gather(a, ROWS, args->a + i * args->a_m, args->a_m, args->a_k,
 		       least(ROWS, args->m - i), args->k);
 		for (size_t s = 0; s < strips; s++)
-			block(args, run, a, b + s * depth * COLUMNS, i, (int)s * COLUMNS);
+			block(args, run, a, b + s * depth * COLUMNS, i, (int)s * COLUMNS, apart);
 	}
 	free(a);
 	free(b);
@@ -200,12 +218,19 @@ static bool mapped(const struct sb_tensor_map *opaque, const float *p, int64_t l
 	return false;
 }
 
+static bool apart(const struct kernel *kernel, const struct sb_gemm_args *g)
+{
+	return kernel->split && g->k > SB_SLAB;
+}
+
 static bool permitted(struct CUctx_st *context, const struct kernel *kernel,
 		      const struct sb_gemm_args *g)
 {
 	if (!reach(context, g->a, g->m, g->a_m, g->k, g->a_k, "A") ||
 	    !reach(context, g->b, g->n, g->b_n, g->k, g->b_k, "B") ||
-	    !reach(context, g->c, g->m, 1, g->n, g->ldc, "C"))
+	    !(apart(kernel, g) ? reach(context, g->work, g->m * (int64_t)g->n, 1,
+				       (g->k + SB_SLAB - 1) / SB_SLAB, g->m * (int64_t)g->n, "work")
+			       : reach(context, g->c, g->m, 1, g->n, g->ldc, "C")))
 		return false;
 	if (kernel->panels &&
 	    (!panel(context, g->a, g->a_k, g->m, g->k, kernel->tile_m, kernel->tile_k, "A") ||
@@ -219,7 +244,25 @@ static bool permitted(struct CUctx_st *context, const struct kernel *kernel,
 bool quick_gemm(struct CUctx_st *context, const struct kernel *kernel,
 		const struct sb_gemm_args *args)
 {
-	return permitted(context, kernel, args) && multiply(args);
+	return permitted(context, kernel, args) && multiply(args, apart(kernel, args));
+}
+
+bool quick_sum(struct CUctx_st *context, const struct sb_gemm_args *g)
+{
+	int64_t extent = (int64_t)g->m * g->n, slabs = (g->k + SB_SLAB - 1) / SB_SLAB;
+
+	if (!reach(context, g->work, extent, 1, slabs, extent, "work") ||
+	    !reach(context, g->c, g->m, 1, g->n, g->ldc, "C"))
+		return false;
+	for (int j = 0; j < g->n; j++)
+		for (int i = 0; i < g->m; i++) {
+			float total = 0;
+
+			for (int64_t s = 0; s < slabs; s++)
+				total += g->work[s * extent + i * g->work_i + j * g->work_j];
+			store_one(g, total, i, j);
+		}
+	return true;
 }
 
 bool quick_pack(struct CUctx_st *context, const struct kernel *kernel, const struct sb_pack_args *p)

@@ -11,6 +11,7 @@
 
 bool quick_gemm(struct CUctx_st *context, const struct kernel *kernel,
 		const struct sb_gemm_args *args);
+bool quick_sum(struct CUctx_st *context, const struct sb_gemm_args *args);
 bool quick_pack(struct CUctx_st *context, const struct kernel *kernel,
 		const struct sb_pack_args *args);
 

@@ -12,8 +12,8 @@
 
 static size_t arguments_size(const struct kernel *kernel)
 {
-	return kernel->kind == KERNEL_GEMM ? sizeof(struct sb_gemm_args)
-					   : sizeof(struct sb_pack_args);
+	return kernel->kind == KERNEL_PACK ? sizeof(struct sb_pack_args)
+					   : sizeof(struct sb_gemm_args);
 }
 
 static uint64_t tiles(int64_t extent, unsigned tile)
@@ -24,10 +24,17 @@ static uint64_t tiles(int64_t extent, unsigned tile)
 /* The grid that covers the work, neither less nor more. */
 static uint64_t blocks(const struct kernel *kernel, const union arguments *a)
 {
+	uint64_t count;
+
 	if (kernel->kind == KERNEL_PACK)
 		return tiles(a->pack.padded_extent, kernel->tile_m) *
 		       tiles(a->pack.padded_depth, kernel->tile_k);
-	return tiles(a->gemm.m, kernel->tile_m) * tiles(a->gemm.n, kernel->tile_n);
+	if (kernel->kind == KERNEL_SUM)
+		return tiles((int64_t)a->gemm.m * a->gemm.n, kernel->tile_m);
+	count = tiles(a->gemm.m, kernel->tile_m) * tiles(a->gemm.n, kernel->tile_n);
+	if (kernel->persistent)
+		return count < (uint64_t)world.settings.sms ? count : (uint64_t)world.settings.sms;
+	return count * (kernel->split ? tiles(a->gemm.k, SB_SLAB) : 1);
 }
 
 static bool sensible(const struct kernel *kernel, const union arguments *a)
@@ -41,6 +48,9 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 		       p->depth <= p->padded_depth && p->ld >= p->padded_extent &&
 		       p->ld % SB_PAD == 0;
 	if (g->m < 1 || g->n < 1 || g->k < 1 || g->ldc < g->m)
+		return false;
+	if ((kernel->split || kernel->kind == KERNEL_SUM) && g->k > SB_SLAB &&
+	    !(g->work_i == 1 && g->work_j == g->m) && !(g->work_i == g->n && g->work_j == 1))
 		return false;
 	return !kernel->panels ||
 	       (g->a_m == 1 && g->b_n == 1 && g->a_k % SB_PAD == 0 && g->b_k % SB_PAD == 0 &&
@@ -154,6 +164,8 @@ sb_cu_result launch_run(struct operation *operation)
 		done = run_exact(context, kernel, launch);
 	else if (kernel->kind == KERNEL_GEMM)
 		done = quick_gemm(context, kernel, &launch->arguments.gemm);
+	else if (kernel->kind == KERNEL_SUM)
+		done = quick_sum(context, &launch->arguments.gemm);
 	else
 		done = quick_pack(context, kernel, &launch->arguments.pack);
 	fesetenv(&caller);

@@ -15,6 +15,10 @@
 #define REGISTERS(threads, tm, tn)                                                                 \
 	MIN(255, MIN(65536 / (threads), 40 + 2 * ((tm) * (tn) + (tm) + (tn))))
 
+/* By its first letters and its length: strcmp() is no constant. */
+#define METHOD_IS(method, first, second, word)                                                     \
+	(sizeof #method == sizeof word && #method[0] == (first) && #method[1] == (second))
+
 static const struct kernel kernels[] = {
 #define SB_KERNEL(method, BM, BN, BK, threads, blocks, TM, TN, stages, dynamic, form, arch, text)  \
 	{"sgemm_" #method "_" #BM "x" #BN "x" #BK,                                                 \
@@ -28,9 +32,28 @@ static const struct kernel kernels[] = {
 	 (dynamic) ? 0 : 4 * (stages) * (BM + BN) * (BK),                                          \
 	 arch,                                                                                     \
 	 FORM_##form,                                                                              \
-	 sizeof #method == sizeof "bulk" && #method[0] == 'b' && #method[1] == 'u'},
-#define SB_PACK(method, BI, BK, threads, text)                                                     \
-	{"pack_" #method "_" #BI "x" #BK, KERNEL_PACK, threads, BI, 0, BK, 0, 32, 4224, 75, 0, 0},
+	 METHOD_IS(method, 'b', 'u', "bulk") || METHOD_IS(method, 's', 'l', "slab") ||             \
+		 METHOD_IS(method, 'p', 'e', "persistent"),                                        \
+	 METHOD_IS(method, 's', 'l', "slab") || METHOD_IS(method, 's', 'p', "split") ||            \
+		 METHOD_IS(method, 't', 'h', "thin"),                                              \
+	 METHOD_IS(method, 'p', 'e', "persistent")},
+#define SB_PACK(method, BI, BK, threads_, text)                                                    \
+	{.name = "pack_" #method "_" #BI "x" #BK,                                                  \
+	 .kind = KERNEL_PACK,                                                                      \
+	 .threads = threads_,                                                                      \
+	 .tile_m = BI,                                                                             \
+	 .tile_k = BK,                                                                             \
+	 .registers = 32,                                                                          \
+	 .static_shared = 4224,                                                                    \
+	 .arch = 75},
+#define SB_SUM(method, BE, BS, threads_, text)                                                     \
+	{.name = "sum_" #method "_" #BE "x" #BS,                                                   \
+	 .kind = KERNEL_SUM,                                                                       \
+	 .threads = threads_,                                                                      \
+	 .tile_m = BE,                                                                             \
+	 .registers = 40,                                                                          \
+	 .static_shared = 8192,                                                                    \
+	 .arch = 75},
 #define FORM_ANY    false
 #define FORM_PANELS true
 #include "../../kernels/kernels.def"

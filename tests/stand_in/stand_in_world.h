@@ -224,15 +224,16 @@ void marker_give(struct marker *marker);
 bool patience_runs_out(int *patience);
 
 /* module, launch, engines */
-enum kernel_kind { KERNEL_GEMM, KERNEL_PACK };
+enum kernel_kind { KERNEL_GEMM, KERNEL_PACK, KERNEL_SUM };
 
 struct kernel { /* a row of kernels.def */
 	const char *name;
 	enum kernel_kind kind;
-	unsigned threads, tile_m, tile_n, tile_k, dynamic; /* a pack kernel: tile_m by tile_k */
+	unsigned threads, tile_m, tile_n, tile_k,
+		dynamic; /* a pack kernel: tile_m by tile_k; a sum: tile_m elements */
 	unsigned registers, static_shared; /* plausible, where nobody knows better */
 	int arch;
-	bool panels, bulk;
+	bool panels, bulk, split, persistent;
 };
 
 struct CUfunc_st {

@@ -59,9 +59,9 @@ while read -r line; do
     fail "$line"
 done <"$scratch/wrong"
 
-# share KERNEL LEAST: per cent of FMAs in the innermost loop that has any number of them.
+# share ARCH KERNEL LEAST: per cent of FMAs in the innermost loop that has any number of them.
 share() {
-    cuobjdump -arch sm_90 -sass -fun "sgemm_$1" "kernels/sgemm_${1%%_*}.fatbin" 2>/dev/null | awk -v least="$2" '
+    cuobjdump -arch "sm_$1" -sass -fun "sgemm_$2" "kernels/sgemm_${2%%_*}.fatbin" 2>/dev/null | awk -v least="$3" '
         match($0, /\/\*[0-9a-f]+\*\//) && /;/ {
             at[++n] = substr($0, RSTART + 2, RLENGTH - 4)
             index_of[at[n]] = n
@@ -81,14 +81,23 @@ share() {
             }
         }
         END { printf "%.1f\n", best; exit best < least }' >"$scratch/share" ||
-        fail "sgemm_$1: $(cat "$scratch/share") % of the main loop are FMAs, less than $2"
-    echo "sgemm_$1: $(cat "$scratch/share") % of the main loop are FMAs"
+        fail "sgemm_$2 for sm_$1: $(cat "$scratch/share") % of the main loop are FMAs, less than $3"
+    echo "sgemm_$2 for sm_$1: $(cat "$scratch/share") % of the main loop are FMAs"
 }
 
-if command -v cuobjdump >/dev/null && grep -q "for 'sm_90'" "$scratch/reports"; then
-    share bulk_256x128x32 90
-    share bulk_128x128x32 85
-else
-    echo 'no cuobjdump or no code for sm_90: the share of FMAs is not looked at'
-fi
+# The loops that large products spend their time in, on every architecture that has them.
+archs=$(sed -n "s/.*entry function 'sgemm_bulk_.* for 'sm_\([0-9]*\)'.*/\1/p" "$scratch/reports" | sort -un)
+command -v cuobjdump >/dev/null || archs=
+[ -n "$archs" ] || echo 'no cuobjdump: the share of FMAs is not looked at'
+for arch in $archs; do
+    [ "$arch" -lt 90 ] && continue
+    share "$arch" bulk_128x128x32 92
+    share "$arch" persistent_128x128x32 92
+    # Where there is shared memory enough; elsewhere these are empty.
+    case $arch in 90 | 100 | 103)
+        share "$arch" bulk_256x128x32 92
+        share "$arch" persistent_256x128x32 92
+        ;;
+    esac
+done
 finish
