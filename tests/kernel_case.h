@@ -35,6 +35,7 @@ struct sb_kernel_case {
 	int shift; /* elements by which every operand is off a 64-byte boundary */
 	float alpha, beta;
 	enum sb_kernel_values values;
+	int cut; /* beta 0: a second launch resumes from this k, a border of slabs; 0: all in one */
 };
 
 /*
