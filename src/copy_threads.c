@@ -14,7 +14,6 @@
 #include "settings.h"
 #include "threads.h"
 
-#define WANTED	     16 /* threads that fill a fast wire, the caller being one */
 #define MOST	     128
 #define QUEUE	     1024
 #define STACK	     ((size_t)256 << 10)
@@ -36,6 +35,7 @@ struct queue {
 
 static struct queue queues[SB_COPY_RANKS];
 static pthread_mutex_t submitting = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int wish = 16; /* threads fill a fast wire, the caller being one */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int made = -1; /* threads; -1: not tried in this process */
@@ -190,13 +190,18 @@ static void *copy_for_ever(void *unused)
 	return NULL;
 }
 
+void sb_copy_threads_wish(int threads)
+{
+	atomic_store(&wish, threads);
+}
+
 int sb_copy_threads_count(void)
 {
 	int64_t wanted = sb_settings()->threads;
-	int processors = sb_threads_process();
+	int processors = sb_threads_process(), wished = atomic_load(&wish);
 
 	if (wanted == 0)
-		wanted = processors < WANTED ? processors : WANTED;
+		wanted = processors < wished ? processors : wished;
 	return (int)(wanted > MOST ? MOST : wanted) - 1;
 }
 

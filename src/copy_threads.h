@@ -35,10 +35,13 @@ struct sb_copy_job {
 };
 
 /*
- * Threads there are or, before the first opening, would be: SHIMBLAS_THREADS, else the profile's
- * wish within the processors of the process and the quota of its control group; less the caller.
+ * Threads there are or, before the first opening, would be: SHIMBLAS_THREADS, else what has been
+ * wished for within the processors of the process and the quota of its control group; less the
+ * caller.
  */
 int sb_copy_threads_count(void);
+/* The profile's wish, the caller being one; before the first opening, else it comes too late. */
+void sb_copy_threads_wish(int threads);
 
 /* Between open and close the threads look out for work. Callers that overlap are counted. */
 void sb_copy_threads_open(void);

@@ -8,6 +8,7 @@ backend libopenblasp-r0.3.26.so
 processors 16
 key 675c47325bdb5bd9
 device 90 132 1980000 232448 1 143771
+copy 16 2048
 start 300000
 launch 45
 overlap 0.2

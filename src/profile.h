@@ -36,6 +36,10 @@ struct sb_profile {
 	int clock_khz;
 	size_t memory;
 
+	/* The copying that the staged links were measured with. */
+	int copy_threads; /* the caller being one */
+	size_t copy_slot; /* bytes of a slot of the rings */
+
 	double start;	/* of CUDA, once in a process */
 	double launch;	/* of a call that copies nothing, beside its kernel */
 	double overlap; /* share of what is hidden behind the longest part that stays visible */

@@ -137,6 +137,7 @@ enum part {
 	PROCESSORS,
 	KEY,
 	DEVICE,
+	COPY,
 	START,
 	LAUNCH,
 	OVERLAP,
@@ -147,8 +148,8 @@ enum part {
 	PARTS
 };
 static const char *const parts[PARTS] = {
-	"gpu",	  "driver",  "backend", "processors", "key",   "device", "start",
-	"launch", "overlap", "kernel",	"link",	      "whole", "cpu",
+	"gpu",	 "driver", "backend", "processors", "key",  "device", "copy",
+	"start", "launch", "overlap", "kernel",	    "link", "whole",  "cpu",
 };
 struct reading {
 	struct sb_profile *profile;
@@ -186,6 +187,16 @@ static bool read_device(struct line *line, struct sb_profile *p)
 		return false;
 	p->target.maps = maps;
 	p->memory = (size_t)mebibytes << 20;
+	return true;
+}
+
+static bool read_copy(struct line *line, struct sb_profile *p)
+{
+	int kibibytes;
+
+	if (!integer(line, 1, 1024, &p->copy_threads) || !integer(line, 4, 1 << 16, &kibibytes))
+		return false;
+	p->copy_slot = (size_t)kibibytes << 10;
 	return true;
 }
 
@@ -263,6 +274,8 @@ static bool read_part(enum part part, struct line *line, struct reading *r)
 		return read_key(line, &r->key);
 	case DEVICE:
 		return read_device(line, p);
+	case COPY:
+		return read_copy(line, p);
 	case START:
 		return positive(line, 1e-6, &p->start);
 	case LAUNCH:

@@ -11,7 +11,6 @@
 #define SLOTS	    SB_RING_SLOTS
 #define RINGS	    2
 #define SLOT_LEAST  ((size_t)4 << 10)
-#define SLOT_MOST   ((size_t)2 << 20)
 #define CHUNK_LEAST ((size_t)256 << 10)
 
 struct slot {
@@ -47,6 +46,7 @@ static struct rings {
 } rings[SB_DEVICES];
 
 static size_t slot_bytes; /* of every device's; 0: not known yet */
+static size_t slot_wish = (size_t)2 << 20;
 
 static struct ring *up_of(const struct sb_device *device)
 {
@@ -72,10 +72,15 @@ static enum sb_status make_events(struct sb_device *device, struct ring *ring)
 	return status;
 }
 
+void sb_ring_wish(size_t slot)
+{
+	slot_wish = slot;
+}
+
 /* Every device's share of the pinned memory, which is for the whole team. */
 static enum sb_status share_out(struct sb_device *device, char **base)
 {
-	size_t most = sb_settings()->slot ? (size_t)sb_settings()->slot : SLOT_MOST, bytes;
+	size_t most = sb_settings()->slot ? (size_t)sb_settings()->slot : slot_wish, bytes;
 	size_t slots = (size_t)sb_device_made()->count * RINGS * SLOTS;
 	enum sb_status status;
 	void *memory;

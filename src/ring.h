@@ -23,6 +23,8 @@
  * afterwards. */
 enum sb_status sb_ring_prepare(struct sb_device *device);
 size_t sb_ring_slot(void); /* bytes of one, on whatever device */
+/* The most bytes of one, where SHIMBLAS_SLOT does not say; before the rings are made. */
+void sb_ring_wish(size_t slot);
 
 /*
  * So many bytes are going to pass in each direction: chunks are small at the beginning, so that the

@@ -2,7 +2,9 @@
 #include "shares.h"
 
 #include "arena.h"
+#include "copy_threads.h"
 #include "launch.h"
+#include "profile.h"
 #include "ring.h"
 #include "settings.h"
 #include "timeline.h"
@@ -192,6 +194,15 @@ static enum sb_status carry_out(struct sb_shares *s)
 	return status;
 }
 
+/* Who copies, and through what, is the profile's; made once, they stay. */
+static void wish_for_copying(void)
+{
+	const struct sb_profile *profile = sb_profile(NULL);
+
+	sb_copy_threads_wish(profile->copy_threads);
+	sb_ring_wish(profile->copy_slot);
+}
+
 /* Whatever must be there before the first step. */
 static enum sb_status prepare(struct sb_shares *s, int devices)
 {
@@ -212,6 +223,7 @@ enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel
 	int devices;
 
 	s->kernel = kernel;
+	wish_for_copying();
 	make_wish(s);
 	devices = sb_split_devices(&s->wish);
 	status = prepare(s, devices);

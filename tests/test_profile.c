@@ -39,8 +39,9 @@ static size_t exchange(char *into, const char *from, const char *to)
 
 static bool sound(const struct sb_profile *p)
 {
-	bool good_so_far = p->cpus > 0 && p->launch > 0 && p->kernel > 0 &&
-			   p->target.multiprocessors > 0 && p->processors > 0;
+	bool good_so_far = p->copy_threads > 0 && p->copy_slot >= 4096 && p->cpus > 0 &&
+			   p->launch > 0 && p->kernel > 0 && p->target.multiprocessors > 0 &&
+			   p->processors > 0;
 
 	for (int link = 0; link < SB_LINKS; link++)
 		for (int i = 0; i < SB_LINK_SIZES; i++)
@@ -71,6 +72,10 @@ static void what_makes_no_sense_is_refused(void)
 		{"profile 1", "profile 2", "format"},
 		{"profile 1", "profile", "no profile"},
 		{"shimblas", "wisdom", "no profile"},
+		{"\ncopy 16", "\ncopy 0", "no sense"},
+		{"\ncopy 16 2048", "\ncopy 16 1", "no sense"},
+		{"\ncopy 16 2048", "\ncopy 16", "no sense"},
+		{"\ncopy ", "\n#", "missing"},
 		{"\nlaunch ", "\nlunch ", "no sense"},
 		{"\nlaunch ", "\nlaunch -", "no sense"},
 		{"\nlaunch ", "\nlaunch 1e3 ", "no sense"},

@@ -15,6 +15,7 @@
 #include "command.h"
 #include "gpu.h"
 #include "option.h"
+#include "settings.h"
 
 enum { SECONDS = 50, QUICK = 12 };
 
@@ -39,6 +40,11 @@ static void begin_profile(struct sb_profile *p)
 	*p = *sb_profile(path);
 	sb_profile_backend(path, p->backend, sizeof p->backend);
 	p->processors = sb_profile_processors();
+	/* What it is measured with. */
+	if (sb_settings()->threads)
+		p->copy_threads = (int)sb_settings()->threads;
+	if (sb_settings()->slot)
+		p->copy_slot = (size_t)sb_settings()->slot;
 }
 
 static bool measure(struct sb_tune *tune, struct sb_device *device)

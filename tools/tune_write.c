@@ -65,6 +65,8 @@ static void write_profile(FILE *out, const struct sb_profile *p)
 	fputs("# compute capability, multiprocessors, kHz, shared memory, tensor maps, MiB\n", out);
 	fprintf(out, "device %d %d %d %d %d %zu\n", p->target.arch, p->target.multiprocessors,
 		p->clock_khz, p->target.shared, p->target.maps, p->memory >> 20);
+	fputs("# threads that copy, the caller being one, and KiB of a slot of the rings\n", out);
+	fprintf(out, "copy %d %zu\n", p->copy_threads, p->copy_slot >> 10);
 	fputs("start", out);
 	number(out, 1e6 * p->start);
 	fputs("\nlaunch", out);

@@ -12,7 +12,7 @@
 #define SB_DEVICE inline
 #define SB_UNROLL
 #define SB_ROLLED
-#define SB_TOTALS_KEPT 12
+#define SB_TOTALS_KEPT				    12
 #define SB_GLOBAL(threads, blocks, name, args_type) extern "C" void name(const args_type args)
 
 /* The running fiber and what its launch counts; set by the engine. */
