@@ -76,19 +76,25 @@ static bool take(struct queue *queue, struct sb_copy_job **job, size_t *piece)
 	return false;
 }
 
-/* Does a piece of one of the first `ranks` ranks. */
-static bool do_one(int ranks)
+/* Does a piece of a rank. */
+static bool do_of(int rank)
 {
 	struct sb_copy_job *job;
 	size_t piece;
 
-	for (int rank = 0; rank < ranks; rank++) {
-		if (!take(&queues[rank], &job, &piece))
-			continue;
-		job->work(job->context, piece);
-		atomic_fetch_sub_explicit(&job->left, 1, memory_order_release);
-		return true;
-	}
+	if (!take(&queues[rank], &job, &piece))
+		return false;
+	job->work(job->context, piece);
+	atomic_fetch_sub_explicit(&job->left, 1, memory_order_release);
+	return true;
+}
+
+/* Does a piece of one of the first `ranks` ranks. */
+static bool do_one(int ranks)
+{
+	for (int rank = 0; rank < ranks; rank++)
+		if (do_of(rank))
+			return true;
 	return false;
 }
 
@@ -167,17 +173,26 @@ static void sleep_until_rung(void)
 	atomic_fetch_sub(&sleepers, 1);
 }
 
-static void *copy_for_ever(void *unused)
+/*
+ * Every fourth thread looks for pages first. Where nobody did before the first block of a fresh C
+ * comes home, all who write it would ask for the same huge page, and each clear one.
+ */
+static bool do_one_as(bool pages_first)
+{
+	return (pages_first && do_of(SB_COPY_PAGES)) || do_one(SB_COPY_RANKS);
+}
+
+static void *copy_for_ever(void *number)
 {
 	const struct sched_param priority = {0};
+	const bool pages_first = (uintptr_t)number % 4 == 3;
 
-	(void)unused;
 	/* Woken where every processor is busy, it must not take the one that the caller runs on. */
 	(void)sched_setscheduler(0, SCHED_BATCH, &priority);
 	sb_process_default_floating_point();
 	pthread_setname_np(pthread_self(), "shimblas-copy");
 	for (;;) {
-		while (do_one(SB_COPY_RANKS))
+		while (do_one_as(pages_first))
 			;
 		look_out();
 		if (waiting())
@@ -225,7 +240,8 @@ static int make(int wanted)
 		pthread_t thread;
 
 		atomic_fetch_add(&alive, 1);
-		if (pthread_create(&thread, &attributes, copy_for_ever, NULL) != 0) {
+		if (pthread_create(&thread, &attributes, copy_for_ever, (void *)(uintptr_t)count) !=
+		    0) {
 			atomic_fetch_sub(&alive, 1);
 			break;
 		}

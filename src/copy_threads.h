@@ -4,8 +4,8 @@
  *
  * A job is a number of pieces, each done once, by any thread and in any order. Jobs wait in one
  * queue a rank, and a thread that looks for work takes the oldest piece of the first rank that has
- * any. The caller is one of them, through sb_copy_threads_help(); with no other thread at all he
- * does everything.
+ * any; every fourth thread looks for pages before all else. The caller is one of them, through
+ * sb_copy_threads_help(); with no other thread at all he does everything.
  *
  * The threads are made when copying is opened for the first time in a process, with the processors
  * of the process (not of the caller, who may be bound to one), the default floating-point
@@ -23,7 +23,7 @@
 enum sb_copy_rank {
 	SB_COPY_UP,    /* for the wire to the device, which waits for it */
 	SB_COPY_DOWN,  /* from the wire */
-	SB_COPY_PAGES, /* when there is nothing else to do */
+	SB_COPY_PAGES, /* first for a few, last for the others */
 	SB_COPY_RANKS
 };
 

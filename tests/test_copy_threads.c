@@ -288,6 +288,49 @@ static void a_process_may_end_while_they_live(void)
 	CU_ASSERT_EQUAL(in_child("SHIMBLAS_THREADS=3", exit_amid, NULL), 0);
 }
 
+/* Work of the first rank that lasts until pages have been put there. */
+static atomic_int pages_put, gave_up;
+
+static void await_pages(void *context, size_t piece)
+{
+	(void)context;
+	(void)piece;
+	for (int i = 0; i < 500 && !atomic_load(&pages_put); i++)
+		nap(1e-3);
+	if (!atomic_load(&pages_put))
+		atomic_store(&gave_up, 1);
+}
+
+static void put_pages(void *context, size_t piece)
+{
+	(void)context;
+	(void)piece;
+	atomic_store(&pages_put, 1);
+}
+
+static void pages_are_looked_for(const void *unused)
+{
+	struct sb_copy_job pages = {.work = put_pages, .pieces = 1};
+	struct sb_copy_job copies = {.work = await_pages, .pieces = 40};
+
+	(void)unused;
+	sb_process_start();
+	sb_copy_threads_open();
+	CHECK(sb_copy_threads_submit(&copies, SB_COPY_UP));
+	CHECK(sb_copy_threads_submit(&pages, SB_COPY_PAGES));
+	while (!sb_copy_threads_done(&copies))
+		nap(1e-3);
+	/* By somebody, while there was enough else to do. */
+	CHECK(!atomic_load(&gave_up));
+	CHECK(sb_copy_threads_done(&pages));
+	sb_copy_threads_close();
+}
+
+static void some_look_for_pages_first(void)
+{
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_THREADS=5", pages_are_looked_for, NULL), 0);
+}
+
 static void few_are_wished_for(const void *unused)
 {
 	(void)unused;
@@ -328,6 +371,7 @@ int main(void)
 		{"nothing of the caller is in them", nothing_of_the_caller_is_in_them},
 		{"a child of fork makes its own", a_child_of_fork_makes_its_own},
 		{"a process may end while they live", a_process_may_end_while_they_live},
+		{"some look for pages first", some_look_for_pages_first},
 		{"a wish is granted within the processors",
 		 a_wish_is_granted_within_the_processors},
 	};
