@@ -168,7 +168,8 @@ static int pack(struct buffers *all, struct buffer *panel, const float *from, in
 }
 
 static const char *compare(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
-			   const float *c, const float *expected, const float *before, int64_t ldc)
+			   int cut, const float *c, const float *expected, const float *before,
+			   int64_t ldc)
 {
 	for (int64_t j = 0; j < test->n; j++) {
 		for (int64_t i = 0; i < ldc; i++) {
@@ -183,7 +184,7 @@ static const char *compare(const struct sb_kernel_row *row, const struct sb_kern
 				 "%a, not %a",
 				 row->name, test->m, test->n, test->k, test->trans_a ? " TA" : "",
 				 test->trans_b ? " TB" : "", test->gap, test->shift, test->alpha,
-				 test->beta, test->cut, (int)i, (int)j, was, right);
+				 test->beta, cut, (int)i, (int)j, was, right);
 			return message;
 		}
 	}
@@ -264,16 +265,16 @@ static int use_panels(const struct sb_kernel_row *row, struct sb_gemm_args *args
 }
 
 /* All of k at once, or in two launches. */
-static int run_parts(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
+static int run_parts(const struct sb_kernel_row *row, const struct sb_kernel_case *test, int cut,
 		     const struct sb_gemm_args whole, struct buffers *all,
 		     struct sb_exact_counts *counts)
 {
-	const int borders[] = {0, test->cut, test->k};
+	const int borders[] = {0, cut, test->k};
 	int result = 0;
 
-	for (int p = test->cut ? 0 : 1; p < 2 && result == 0; p++) {
+	for (int p = cut ? 0 : 1; p < 2 && result == 0; p++) {
 		struct sb_gemm_args args = whole;
-		int k0 = test->cut ? borders[p] : 0;
+		int k0 = cut ? borders[p] : 0;
 
 		args.k = borders[p + 1] - k0;
 		args.a += k0 * args.a_k;
@@ -290,8 +291,8 @@ static int run_parts(const struct sb_kernel_row *row, const struct sb_kernel_cas
 	return result;
 }
 
-const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
-			       struct sb_exact_counts *counts)
+static const char *run_case(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
+			    int cut, struct sb_exact_counts *counts)
 {
 	int64_t lda = (test->trans_a ? test->k : test->m) + test->gap;
 	int64_t ldb = (test->trans_b ? test->n : test->k) + test->gap;
@@ -339,12 +340,12 @@ const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_
 	args.c = all.c.at;
 	sb_oracle(test->m, test->n, test->k, test->alpha, args.a, args.a_m, args.a_k, args.b,
 		  args.b_n, args.b_k, test->beta, expected.at, ldc);
-	result = run_parts(row, test, args, &all, counts);
+	result = run_parts(row, test, cut, args, &all, counts);
 	if (result != 0) {
 		snprintf(message, sizeof message, "%s", sb_exact_message());
 		wrong = message;
 	} else {
-		wrong = compare(row, test, all.c.at, expected.at, before.at, ldc);
+		wrong = compare(row, test, cut, all.c.at, expected.at, before.at, ldc);
 	}
 leave:
 	give(&all.a);
@@ -356,4 +357,16 @@ leave:
 	give(&expected);
 	give(&before);
 	return wrong;
+}
+
+const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
+			       struct sb_exact_counts *counts)
+{
+	return run_case(row, test, 0, counts);
+}
+
+const char *sb_kernel_case_run_cut(const struct sb_kernel_row *row,
+				   const struct sb_kernel_case *test, int cut)
+{
+	return run_case(row, test, cut, NULL);
 }

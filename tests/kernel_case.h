@@ -35,7 +35,6 @@ struct sb_kernel_case {
 	int shift; /* elements by which every operand is off a 64-byte boundary */
 	float alpha, beta;
 	enum sb_kernel_values values;
-	int cut; /* beta 0: a second launch resumes from this k, a border of slabs; 0: all in one */
 };
 
 /*
@@ -45,5 +44,9 @@ struct sb_kernel_case {
  */
 const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
 			       struct sb_exact_counts *counts);
+
+/* The same in two launches, beta 0: the second one resumes from k = cut, a border of slabs. */
+const char *sb_kernel_case_run_cut(const struct sb_kernel_row *row,
+				   const struct sb_kernel_case *test, int cut);
 
 #endif
