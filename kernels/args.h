@@ -8,8 +8,11 @@
  *     where chain = +0; for each k of the slab, ascending: chain = fma(A(i,k), B(k,j), chain)
  *     t = alpha * total
  *     C(i,j) = beta == 0 ? t : t + (beta * C(i,j))
+ * or, if resume is not zero, total = what C(i,j) holds instead of +0, and beta is 0: then C has the
+ * raw total of the slabs before these, left there with alpha = 1 and beta = 0, and the bits are those
+ * of one launch with all slabs. Only methods that kernels.def names can resume. As to the rest,
  * every operation rounded once to nearest (no contraction of the last two lines), nothing flushed
- * to zero. beta == 0 never reads C.
+ * to zero. beta == 0 never reads C but to resume.
  *
  *     A(i,k) = a[i * a_m + k * a_k]    B(k,j) = b[j * b_n + k * b_k]    C(i,j) = c[i + j * ldc]
  *
@@ -56,6 +59,7 @@ struct sb_gemm_args {
 	int64_t ldc;	  /* >= m */
 	int32_t m, n, k;  /* > 0 */
 	float alpha, beta;
+	int32_t resume;
 	float *work;		/* the slabs' chains of a method that splits k; see above */
 	int64_t work_i, work_j; /* 1 and m, or n and 1 */
 };

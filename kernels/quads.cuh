@@ -153,6 +153,19 @@ SB_DEVICE bool sb_wide_c(const sb_gemm_args &args)
 	return args.ldc % 4 == 0 && sb_aligned(args.c);
 }
 
+/* What the launch before has left in C(i..i+3, j). */
+SB_DEVICE sb_float4 sb_left4(const sb_gemm_args &args, bool wide, int i, int j)
+{
+	sb_float4 left;
+
+	if (wide && i + 4 <= args.m && j < args.n)
+		return sb_load4(args.c + (i + j * args.ldc));
+	SB_UNROLL
+	for (int e = 0; e < 4; e++)
+		left.x[e] = sb_left(args, i + e, j);
+	return left;
+}
+
 /*
  * A block whose threads hold TM x TN elements each, in fours: a thread's fours lie BM / (TM / 4)
  * apart in i and likewise in j, so that the threads of a warp read neighbouring fours.

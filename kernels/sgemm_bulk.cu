@@ -241,6 +241,27 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		part<true>(tiles, step, steps, BK - unroll, now, sums);
 	}
 
+	/* The first group's totals from what the launch before has left of them. */
+	SB_DEVICE static void resume(const sb_gemm_args &args, shared &tiles, sb_corner corner,
+	                             sb_sums<TM, TN> &sums)
+	{
+		bool wide = sb_wide_c(args);
+
+		SB_ROLLED
+		for (int f = 0; f < spread; f++)
+			sb_put4(tiles.totals, f, sb_thread() * 4,
+			        sb_left4(args, wide, corner.i + i_of(f / TN * 4), corner.j + j_of(f % TN)));
+		SB_UNROLL
+		for (int f = spread; f < fours; f++) {
+			int r = f / TN * 4, c = f % TN;
+			sb_float4 left = sb_left4(args, wide, corner.i + i_of(r), corner.j + j_of(c));
+
+			SB_UNROLL
+			for (int e = 0; e < 4; e++)
+				sums.total[r + e][c] = left.x[e];
+		}
+	}
+
 	/* By the first thread, before any other needs them. */
 	SB_DEVICE static void init(shared &tiles)
 	{
@@ -275,6 +296,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		SB_UNROLL
 		for (int f = 0; f < spread; f++)
 			sb_put4(tiles.totals, f, sb_thread() * 4, {{0.0f, 0.0f, 0.0f, 0.0f}});
+		if (args.resume && group() == 0)
+			resume(args, tiles, corner, sums);
 		if (groups == 1)
 			sb_barrier();
 		else if (steps == 0)

@@ -165,25 +165,30 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		       block * warps + sb_thread() / 32;
 	}
 
-	SB_DEVICE static sb_float4 left_total(const sb_gemm_args &args, bool tail, int f)
+	/* By the block before, or by the launch before. */
+	SB_DEVICE static sb_float4 left_total(const sb_gemm_args &args, bool wide, const piece &p, int f)
 	{
-		if (tail)
+		if (p.begin > 0)
 			return sb_load4(left_by(args, sb_block() - 1) + f * threads * 4);
+		if (args.resume)
+			return sb_left4(args, wide, p.i + i_of(f / TN * 4), p.j + j_of(f % TN));
 		return {{0.0f, 0.0f, 0.0f, 0.0f}};
 	}
 
 	/* Rolled up where the totals are in shared memory, so that few registers are wanted at once. */
-	SB_DEVICE static void begin(const sb_gemm_args &args, shared &tiles, bool tail,
+	SB_DEVICE static void begin(const sb_gemm_args &args, shared &tiles, const piece &p,
 	                            sb_sums<TM, TN> &sums)
 	{
-		if (tail)
+		bool wide = sb_wide_c(args);
+
+		if (p.begin > 0)
 			sb_flag_await(flag_of(args, sb_block() - 1));
 		SB_ROLLED
 		for (int f = 0; f < spread; f++)
-			sb_put4(tiles.totals, f, sb_thread() * 4, left_total(args, tail, f));
+			sb_put4(tiles.totals, f, sb_thread() * 4, left_total(args, wide, p, f));
 		SB_UNROLL
 		for (int f = spread; f < fours; f++)
-			write_total(tiles, sums, f, left_total(args, tail, f));
+			write_total(tiles, sums, f, left_total(args, wide, p, f));
 	}
 
 	SB_DEVICE static void leave_four(const sb_gemm_args &args, int f, const sb_float4 &total)
@@ -315,7 +320,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			fragment now[2];
 
 			next = piece_of(args, index);
-			begin(args, tiles, p.begin > 0, sums);
+			begin(args, tiles, p, sums);
 			sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
 			read(now[0], tiles, at.stage * BK);
 			for (int step = p.begin; step < p.end;) {

@@ -29,6 +29,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		int i = sb_thread() % across_m, j = sb_thread() / across_m;
 		sb_sums<TM, TN> sums;
 
+		if (args.resume)
+			sums.resume(args, corner.i + i, corner.j + j, across_m, across_n);
 		for (int k0 = 0; k0 < args.k; k0 += BK) {
 			fill<BM>(tiles.a, a, corner.i, k0);
 			fill<BN>(tiles.b, b, corner.j, k0);

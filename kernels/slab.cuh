@@ -37,7 +37,7 @@ SB_DEVICE void sb_finish_chain(const sb_gemm_args &args, const sb_part &slab, in
 	if (i >= args.m || j >= args.n)
 		return;
 	if (args.k <= SB_SLAB)
-		sb_finish(args, i, j, sb_add(0.0f, chain));
+		sb_finish(args, i, j, sb_add(args.resume ? sb_left(args, i, j) : 0.0f, chain));
 	else
 		sb_store(args.work + ((int64_t)slab.number * args.m * args.n + i * args.work_i +
 		                      j * args.work_j),

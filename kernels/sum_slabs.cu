@@ -30,7 +30,10 @@ template <int BE, int BS, int threads> struct sb_slabs {
 		int64_t element = (int64_t)sb_block() * BE + sb_thread() % BE;
 		int slabs = (args.k + SB_SLAB - 1) / SB_SLAB;
 		bool exists = element < extent;
-		float values[count], total = 0.0f;
+		int i = (int)(args.work_i == 1 ? element % args.m : element / args.n);
+		int j = (int)(args.work_i == 1 ? element / args.m : element % args.n);
+		bool adds = sb_thread() < BE && exists;
+		float values[count], total = adds && args.resume ? sb_left(args, i, j) : 0.0f;
 
 		load(values, args.work + element, extent, exists, 0, slabs);
 		for (int s0 = 0; s0 < slabs; s0 += BS) {
@@ -48,12 +51,8 @@ template <int BE, int BS, int threads> struct sb_slabs {
 					total = sb_add(total, sb_get(tile.chunk, s, sb_thread()));
 			sb_barrier();
 		}
-		if (sb_thread() >= BE || !exists)
-			return;
-		if (args.work_i == 1)
-			sb_finish(args, (int)(element % args.m), (int)(element / args.m), total);
-		else
-			sb_finish(args, (int)(element / args.n), (int)(element % args.n), total);
+		if (adds)
+			sb_finish(args, i, j, total);
 	}
 };
 

@@ -53,6 +53,12 @@ SB_DEVICE float sb_element(const sb_operand &from, int i, int k)
 	return i < from.extent && k < from.depth ? sb_load(sb_at(from, i, k)) : 0.0f;
 }
 
+/* The total that the launch before has left in C(i, j), if the element exists. */
+SB_DEVICE float sb_left(const sb_gemm_args &args, int i, int j)
+{
+	return i < args.m && j < args.n ? sb_load(args.c + (i + j * args.ldc)) : 0.0f;
+}
+
 /* C(i, j) from its finished sum, if the element exists. */
 SB_DEVICE void sb_finish(const sb_gemm_args &args, int i, int j, float sum)
 {
@@ -80,6 +86,17 @@ template <int TM, int TN> struct sb_sums {
 			SB_UNROLL
 			for (int c = 0; c < TN; c++)
 				chain[r][c] = total[r][c] = 0.0f;
+		}
+	}
+
+	/* From the totals of elements that begin at (i, j) and lie so far apart. */
+	SB_DEVICE void resume(const sb_gemm_args &args, int i, int j, int apart_m, int apart_n)
+	{
+		SB_UNROLL
+		for (int r = 0; r < TM; r++) {
+			SB_UNROLL
+			for (int c = 0; c < TN; c++)
+				total[r][c] = sb_left(args, i + r * apart_m, j + c * apart_n);
 		}
 	}
 

@@ -8,8 +8,7 @@ static double wire_seconds(double up, double down, const struct sb_wire *wire)
 	return fewer / wire->both + (up - fewer) / wire->up + (down - fewer) / wire->down;
 }
 
-struct sb_bound sb_bound(const struct sb_plan *plan, int64_t k, const struct sb_wire *wire,
-			 double arithmetic)
+struct sb_bound sb_bound(const struct sb_plan *plan, const struct sb_wire *wire, double arithmetic)
 {
 	struct sb_bound b = {.arithmetic = arithmetic};
 	double first = 0, last = 0;
@@ -20,7 +19,7 @@ struct sb_bound sb_bound(const struct sb_plan *plan, int64_t k, const struct sb_
 		double bytes = 0;
 
 		if (step->kind == SB_STEP_UP)
-			bytes = (double)step->count * (double)k * sizeof(float);
+			bytes = (double)step->count * (double)step->depth * sizeof(float);
 		else if (step->kind == SB_STEP_DOWN)
 			bytes = (double)step->m * (double)step->n * sizeof(float);
 		begun = begun || step->kind == SB_STEP_GEMM;

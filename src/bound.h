@@ -23,7 +23,6 @@ struct sb_bound {
 	double seconds;	   /* max(wire, arithmetic) + in + out */
 };
 
-struct sb_bound sb_bound(const struct sb_plan *plan, int64_t k, const struct sb_wire *wire,
-			 double arithmetic);
+struct sb_bound sb_bound(const struct sb_plan *plan, const struct sb_wire *wire, double arithmetic);
 
 #endif

@@ -205,7 +205,7 @@ static void expect(const struct sb_carry *c)
 		const struct sb_step *step = &c->plan->steps[i];
 
 		if (step->kind == SB_STEP_UP && c->places[step->operand] == SB_PLACE_PAGEABLE)
-			up += (size_t)step->count * (size_t)c->call->k * sizeof(float);
+			up += (size_t)step->count * (size_t)step->depth * sizeof(float);
 	}
 	sb_ring_expect(c->device, up, (size_t)c->call->m * (size_t)c->call->n * sizeof(float));
 }

@@ -42,12 +42,12 @@ static enum sb_status up(struct sb_carry *c, const struct sb_step *step)
 {
 	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
 	struct source s = source_of(c->call, step->operand);
-	size_t k = (size_t)c->call->k, count = (size_t)step->count;
+	size_t k = (size_t)step->depth, count = (size_t)step->count;
 	int64_t pitch = o->way == SB_WAY_RAW ? c->plan->raw_pitch[step->operand]
 			: o->k_slow	     ? o->stride_k
 					     : o->stride_mn;
 	struct sb_lines lines = {
-		.host = (void *)(s.base + step->start * s.mn),
+		.host = (void *)(s.base + step->start * s.mn + step->k0 * s.k),
 		.host_pitch = (size_t)s.ld * sizeof(float),
 		.device = c->base + step->to,
 		.device_pitch = (size_t)pitch * sizeof(float),
@@ -72,17 +72,18 @@ static enum sb_status pack(struct sb_carry *c, const struct sb_step *step)
 	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
 	struct source s = source_of(c->call, step->operand);
 	bool raw = o->way == SB_WAY_RAW;
+	int64_t bk = c->kernel->bk;
 	struct sb_pack_args args = {
 		.from = raw ? (const float *)(uintptr_t)(c->base + step->from)
-			    : s.base + step->start * s.mn,
+			    : s.base + step->start * s.mn + step->k0 * s.k,
 		.to = (float *)(uintptr_t)(c->base + step->to) + step->into,
 		.from_i = raw ? c->plan->raw_pitch[step->operand] : s.mn,
 		.from_k = raw ? 1 : s.k,
 		.ld = o->stride_k,
 		.extent = (int32_t)step->count,
-		.depth = (int32_t)c->call->k,
+		.depth = (int32_t)step->depth,
 		.padded_extent = (int32_t)step->padded,
-		.padded_depth = (int32_t)o->padded_k,
+		.padded_depth = (int32_t)((step->depth + bk - 1) / bk * bk),
 	};
 
 	return sb_launch_pack(c->device, &args, step->stream);
@@ -122,7 +123,7 @@ static enum sb_status peer(struct sb_carry *c, const struct sb_step *step)
 }
 
 static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int64_t start,
-			       int64_t *stride_mn, int64_t *stride_k)
+			       int64_t k0, int64_t *stride_mn, int64_t *stride_k)
 {
 	const struct sb_plan_operand *o = &c->plan->operands[operand];
 	struct source s = source_of(c->call, operand);
@@ -130,7 +131,7 @@ static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int
 	if (o->way == SB_WAY_IN_PLACE) {
 		*stride_mn = s.mn;
 		*stride_k = s.k;
-		return s.base + start * s.mn;
+		return s.base + start * s.mn + k0 * s.k;
 	}
 	*stride_mn = o->stride_mn;
 	*stride_k = o->stride_k;
@@ -142,7 +143,7 @@ static const struct sb_kernel *kernel_for(const struct sb_carry *c, const struct
 {
 	const struct sb_target target = sb_launch_target(c->device);
 	const struct sb_kernel *alike =
-		sb_registry_alike(c->kernel, step->m, step->n, c->call->k, &target);
+		sb_registry_alike(c->kernel, step->m, step->n, step->depth, &target);
 
 	return sb_launch_prepare(c->device, alike) == SB_OK ? alike : c->kernel;
 }
@@ -151,24 +152,26 @@ static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
 {
 	const struct sb_call *call = c->call;
 	bool in_place = c->plan->buffers == 0;
+	bool last = step->k0 + step->depth == call->k;
 	struct sb_gemm_args args = {
 		.c = in_place ? (float *)call->c + step->i0 + step->j0 * call->ldc
 			      : (float *)(uintptr_t)(c->base + step->to),
 		.ldc = in_place ? call->ldc : c->plan->buffer_ld,
 		.m = (int32_t)step->m,
 		.n = (int32_t)step->n,
-		.k = (int32_t)call->k,
-		.alpha = call->alpha,
+		.k = (int32_t)step->depth,
+		.alpha = last ? call->alpha : 1,
 		/* Else beta is applied on the way out, so that C need not come up. */
 		.beta = in_place ? call->beta : 0,
+		.resume = step->k0 > 0,
 	};
 
 	if (c->plan->work_bytes)
 		args.work =
 			(float *)(uintptr_t)(c->base + c->plan->work_base[step->stream ==
 									  SB_STREAM_COMPUTE_TOO]);
-	args.a = operand_at(c, SB_OPERAND_A, step->a, step->i0, &args.a_m, &args.a_k);
-	args.b = operand_at(c, SB_OPERAND_B, step->b, step->j0, &args.b_n, &args.b_k);
+	args.a = operand_at(c, SB_OPERAND_A, step->a, step->i0, step->k0, &args.a_m, &args.a_k);
+	args.b = operand_at(c, SB_OPERAND_B, step->b, step->j0, step->k0, &args.b_n, &args.b_k);
 	return sb_launch_gemm(c->device, kernel_for(c, step), &args, step->stream);
 }
 
@@ -269,7 +272,7 @@ static void tell(const struct sb_carry *c, const struct sb_step *step)
 
 	sb_plan_line(step, name, sizeof name);
 	sb_timeline_step(c->device, step->stream, name, gemm ? kernel_for(c, step)->name : NULL,
-			 gemm ? 2.0 * (double)step->m * (double)step->n * (double)c->call->k : 0,
+			 gemm ? 2.0 * (double)step->m * (double)step->n * (double)step->depth : 0,
 			 step->kind == SB_STEP_UP || step->kind == SB_STEP_DOWN);
 }
 

@@ -206,7 +206,7 @@ static void close_timeline(const struct work *w)
 		     sb_registry_seconds(shares->kernel, call->m, call->n, call->k, &target);
 	if (!__builtin_isinf(arithmetic))
 		sb_timeline_here->bound =
-			sb_bound(shares->carries[0].plan, call->k, &wire, arithmetic).seconds;
+			sb_bound(shares->carries[0].plan, &wire, arithmetic).seconds;
 }
 
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,

@@ -27,19 +27,13 @@ static void land_raw(struct sb_layer *l, int operand, int slot, int64_t start, i
 	}
 }
 
-/* Sees to it that a panel is, or is on its way to, its slot. */
-static int acquire(struct sb_layer *l, int operand, int panel)
+/* Sees to it that a panel, or the run of it, is on its way to a slot. */
+static void fill(struct sb_layer *l, int operand, int panel, int slot)
 {
 	const struct sb_plan_operand *o = &l->plan->operands[operand];
 	int64_t start = panel * o->panel;
 	int64_t count = o->extent - start < o->panel ? o->extent - start : o->panel;
-	int slot;
 
-	if (o->way == SB_WAY_IN_PLACE)
-		return 0;
-	slot = panel % o->slots;
-	if (l->holder[operand][slot] == panel)
-		return slot;
 	if (o->way == SB_WAY_LANDED)
 		sb_plan_land(l, operand, slot, start, count,
 			     o->base + (size_t)slot * o->slot_bytes);
@@ -48,22 +42,34 @@ static int acquire(struct sb_layer *l, int operand, int panel)
 	else
 		sb_plan_pack(l, operand, slot, start, count, 0, true,
 			     sb_plan_filled_event(operand, slot));
-	l->holder[operand][slot] = panel;
 	l->filled[operand][slot] = sb_plan_last(l);
+}
+
+/* Sees to it that a panel is, or is on its way to, its slot. */
+static int acquire(struct sb_layer *l, int operand, int panel)
+{
+	const struct sb_plan_operand *o = &l->plan->operands[operand];
+	int slot;
+
+	if (o->way == SB_WAY_IN_PLACE)
+		return 0;
+	slot = panel % o->slots;
+	if (l->holder[operand][slot] != panel)
+		fill(l, operand, panel, slot);
+	l->holder[operand][slot] = panel;
 	return slot;
 }
 
-static void multiply_panels(struct sb_layer *l, int panel_a, int panel_b)
+static void multiply_panels(struct sb_layer *l, const int panels[SB_OPERANDS],
+			    const int slots[SB_OPERANDS])
 {
-	const int panels[] = {panel_a, panel_b};
 	struct sb_span spans[SB_OPERANDS];
 	size_t at[SB_OPERANDS];
-	int slots[SB_OPERANDS], gemm;
+	int gemm = l->plan->count;
 
 	for (int i = 0; i < SB_OPERANDS; i++) {
 		const struct sb_plan_operand *o = &l->plan->operands[i];
 
-		slots[i] = acquire(l, i, panels[i]);
 		at[i] = o->base + (size_t)slots[i] * o->slot_bytes;
 		spans[i].start = panels[i] * o->panel;
 		spans[i].count = o->extent - spans[i].start < o->panel ? o->extent - spans[i].start
@@ -71,7 +77,6 @@ static void multiply_panels(struct sb_layer *l, int panel_a, int panel_b)
 		spans[i].newest_peer = SB_NO_STEP;
 		spans[i].newest = o->slots ? l->filled[i][slots[i]] : SB_NO_STEP;
 	}
-	gemm = l->plan->count;
 	sb_plan_multiply(l, &spans[SB_OPERAND_A], &spans[SB_OPERAND_B], at[SB_OPERAND_A],
 			 at[SB_OPERAND_B]);
 	for (int i = 0; i < SB_OPERANDS && !l->failed; i++)
@@ -87,15 +92,66 @@ static void lay_passing(struct sb_layer *l, int stays)
 
 	for (int first = 0; first < stay->panels; first += group)
 		for (int q = 0; q < pass->panels && !l->failed; q++)
-			for (int p = first; p - first < group && p < stay->panels; p++)
-				multiply_panels(l, stays == SB_OPERAND_A ? p : q,
-						stays == SB_OPERAND_A ? q : p);
+			for (int p = first; p - first < group && p < stay->panels; p++) {
+				const int panels[] = {stays == SB_OPERAND_A ? p : q,
+						      stays == SB_OPERAND_A ? q : p};
+				int a = acquire(l, SB_OPERAND_A, panels[SB_OPERAND_A]);
+				const int slots[] = {
+					a, acquire(l, SB_OPERAND_B, panels[SB_OPERAND_B])};
+
+				multiply_panels(l, panels, slots);
+			}
+}
+
+/* The run of a panel in the next slot in turn. */
+static int bring_run(struct sb_layer *l, int operand, int panel, int *turn)
+{
+	const struct sb_plan_operand *o = &l->plan->operands[operand];
+	int slot;
+
+	if (o->way == SB_WAY_IN_PLACE)
+		return 0;
+	slot = (*turn)++ % o->slots;
+	fill(l, operand, panel, slot);
+	return slot;
+}
+
+/* The blocks of one panel of A and as many of B, from `first` on, as there are buffers. */
+static void lay_super_block(struct sb_layer *l, int panel_a, int first, int turns[SB_OPERANDS])
+{
+	const struct sb_plan *plan = l->plan;
+	int64_t k = l->wish->k;
+	int end = first + plan->buffers, last = plan->operands[SB_OPERAND_B].panels;
+
+	for (l->k0 = 0; l->k0 < k && !l->failed; l->k0 += plan->run) {
+		int slots[SB_OPERANDS];
+
+		l->depth = k - l->k0 < plan->run ? k - l->k0 : plan->run;
+		slots[SB_OPERAND_A] = bring_run(l, SB_OPERAND_A, panel_a, &turns[SB_OPERAND_A]);
+		for (int q = first; q < end && q < last && !l->failed; q++) {
+			const int panels[] = {panel_a, q};
+
+			slots[SB_OPERAND_B] = bring_run(l, SB_OPERAND_B, q, &turns[SB_OPERAND_B]);
+			l->launched = q - first; /* each block has its buffer */
+			multiply_panels(l, panels, slots);
+		}
+	}
+}
+
+static void lay_runs(struct sb_layer *l)
+{
+	int turns[SB_OPERANDS] = {0, 0};
+
+	for (int first = 0; first < l->plan->operands[SB_OPERAND_B].panels;
+	     first += l->plan->buffers)
+		for (int p = 0; p < l->plan->operands[SB_OPERAND_A].panels && !l->failed; p++)
+			lay_super_block(l, p, first, turns);
 }
 
 enum sb_status sb_plan_make(struct sb_plan *plan, const struct sb_plan_wish *wish)
 {
 	enum sb_status status = sb_plan_shape(plan, wish);
-	struct sb_layer l = {.plan = plan, .wish = wish};
+	struct sb_layer l = {.plan = plan, .wish = wish, .depth = wish->k};
 
 	if (status != SB_OK)
 		return status;
@@ -109,6 +165,8 @@ enum sb_status sb_plan_make(struct sb_plan *plan, const struct sb_plan_wish *wis
 		sb_plan_lay_among(&l);
 	else if (plan->whole)
 		sb_plan_lay_whole(&l);
+	else if (plan->run < wish->k)
+		lay_runs(&l);
 	else
 		lay_passing(&l, plan->stays);
 	if (!l.failed)

@@ -3,14 +3,19 @@
  * Floor 5: the plan of a call: an array of steps with their dependencies. Made by a pure function
  * of the wish, so that tests can make thousands and check every one; carried out by offload.c.
  *
- * A and B are cut into panels over m and n, and C into blocks, each the product of some panels. K
- * is never cut: a GEMM kernel starts its total at zero, so a block's panels hold all of k, and
- * under a memory bound the panels get narrower instead.
+ * A and B are cut into panels over m and n, and C into blocks, each the product of some panels. As
+ * long as that moves little, panels hold all of k.
  *
  * Where all fits, A, B and C lie whole in the device region (the plan is `whole`). Panels of A and
  * B alternate, and with each comes one product, of that panel and of all of the other operand that
  * is there. Else panels live in slots; one operand stays, as many panels as fit, the other passes
  * by, once for each group of panels that stay; and blocks of C live in buffers until they are down.
+ *
+ * The longer k is, the narrower such panels get, and the more often the other operand passes by. So
+ * where k is several times the square root of the region's elements, C stays and K is cut as well,
+ * on borders of slabs: for each super-block, of one panel of A and some of B, runs of slabs of both
+ * come up in turn, and the GEMMs of a run go on from the raw totals that those of the run before
+ * have left in the blocks' buffers (args.h). The blocks go down after the last run.
  *
  * Streams run their own steps in order, each stream as far as it gets. A step waits for its
  * `needs`, all of them earlier steps. Each step that another stream waits for records its `event`;
@@ -89,6 +94,8 @@ struct sb_step {
 	int event;		  /* recorded after the step; -1: none */
 	int operand;		  /* of CLEAR, UP, PACK and PEER */
 	int64_t start, count;	  /* of these: rows of op(A) or columns of op(B) */
+	int64_t k0, depth;	  /* of all but DOWN: the values of k */
+	bool run;		  /* they are not all there are */
 	int64_t into;		  /* PACK: where in the panel they begin */
 	int64_t padded;		  /* PACK, PEER: rows to write, the rest of them zeros */
 	int64_t i0, m, j0, n;	  /* of GEMM and DOWN: the block of C */
@@ -101,6 +108,7 @@ struct sb_plan {
 	struct sb_plan_operand operands[SB_OPERANDS];
 	size_t device_bytes;
 	bool whole;	   /* each operand has one slot, and all of C one buffer */
+	int64_t run;	   /* values of k in a run of slabs, where C stays; else all of k */
 	int stays;	   /* the operand that stays, where not both do */
 	int buffers;	   /* of C; 0: in place */
 	int64_t buffer_ld; /* their leading dimension */

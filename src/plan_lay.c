@@ -27,7 +27,12 @@ struct sb_step *sb_plan_lay(struct sb_layer *l, enum sb_step_kind kind, enum sb_
 		plan->room = room;
 	}
 	step = &plan->steps[plan->count++];
-	*step = (struct sb_step){.kind = kind, .stream = stream, .event = event};
+	*step = (struct sb_step){.kind = kind,
+				 .stream = stream,
+				 .event = event,
+				 .k0 = l->k0,
+				 .depth = l->depth,
+				 .run = l->depth < l->wish->k};
 	for (int i = 0; i < SB_STEP_NEEDS; i++)
 		step->needs[i] = SB_NO_STEP;
 	return step;
@@ -75,7 +80,7 @@ struct sb_step *sb_plan_bring(struct sb_layer *l, enum sb_step_kind kind, enum s
 bool sb_plan_has_padding(const struct sb_layer *l, const struct sb_plan_operand *o, int64_t count)
 {
 	return o->way == SB_WAY_LANDED && l->wish->kernel->form == SB_FORM_PANELS &&
-	       (count != o->padded || l->wish->k != o->padded_k);
+	       (count != o->padded || l->depth % l->wish->kernel->bk != 0);
 }
 
 void sb_plan_land(struct sb_layer *l, int operand, int slot, int64_t start, int64_t count,
@@ -110,7 +115,8 @@ struct sb_step *sb_plan_pack(struct sb_layer *l, int operand, int slot, int64_t 
 	return step;
 }
 
-/* Lays a block of C: its product and, unless C is on the device, its way home. */
+/* Lays a block of C: its product, or a run of its slabs, and, unless C is on the device, its way
+ * home. */
 void sb_plan_multiply(struct sb_layer *l, const struct sb_span *a, const struct sb_span *b,
 		      size_t at_a, size_t at_b)
 {
@@ -128,8 +134,10 @@ void sb_plan_multiply(struct sb_layer *l, const struct sb_span *a, const struct 
 	sb_plan_need(step, b->newest);
 	sb_plan_need(step, a->newest_peer);
 	sb_plan_need(step, b->newest_peer);
-	if (plan->buffers && !plan->whole)
+	/* Later runs come on the first one's stream. */
+	if (plan->buffers && !plan->whole && l->k0 == 0) {
 		sb_plan_need(step, l->downed[buffer]);
+	}
 	step->i0 = a->start;
 	step->m = a->count;
 	step->j0 = b->start;
@@ -140,7 +148,7 @@ void sb_plan_multiply(struct sb_layer *l, const struct sb_span *a, const struct 
 	if (plan->whole)
 		step->to += (size_t)(a->start + b->start * plan->buffer_ld) * sizeof(float);
 	l->launched++;
-	if (!plan->buffers)
+	if (!plan->buffers || l->k0 + l->depth < l->wish->k)
 		return;
 	step = sb_plan_lay(l, SB_STEP_DOWN, SB_STREAM_DOWN,
 			   plan->whole ? SB_NO_STEP : SB_EVENT_DOWN + buffer);

@@ -32,6 +32,7 @@ struct sb_layer {
 	int raw_packed[2], raw_next;
 	int downed[SB_PLAN_BUFFERS];
 	int64_t launched;
+	int64_t k0, depth; /* of the steps being laid */
 	bool failed;
 };
 
@@ -62,7 +63,8 @@ void sb_plan_land(struct sb_layer *l, int operand, int slot, int64_t start, int6
 struct sb_step *sb_plan_pack(struct sb_layer *l, int operand, int slot, int64_t start,
 			     int64_t count, int64_t into, bool end, int event);
 
-/* Lays a block of C: its product and, unless C is on the device, its way home. */
+/* Lays a block of C: its product, or a run of it, and, after the last one and unless C is on the
+ * device, its way home. */
 void sb_plan_multiply(struct sb_layer *l, const struct sb_span *a, const struct sb_span *b,
 		      size_t at_a, size_t at_b);
 

@@ -206,6 +206,7 @@ static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 	bool c_in_place = wish->place_c == SB_PLACE_DEVICE;
 
 	plan->whole = true;
+	plan->run = wish->k;
 	for (int i = 0; i < SB_OPERANDS; i++) {
 		struct sb_plan_operand *o = &plan->operands[i];
 
@@ -266,12 +267,14 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 	return lines * (1 + 128.0 / (double)stay->panel);
 }
 
-static bool fits_passing(struct sb_plan *plan, const struct sb_plan_wish *wish)
+/* The best of these shapes, laid out; its cost, or 0 if none fits. */
+static double fits_passing(struct sb_plan *plan, const struct sb_plan_wish *wish)
 {
 	double best = 0;
 	int best_width = 0, best_stays = 0;
 
 	plan->whole = false;
+	plan->run = wish->k;
 	for (int w = 0; w < (int)(sizeof widths / sizeof *widths); w++)
 		for (int stays = 0; stays < SB_OPERANDS; stays++) {
 			double cost = try_width(plan, wish, widths[w], stays);
@@ -282,7 +285,38 @@ static bool fits_passing(struct sb_plan *plan, const struct sb_plan_wish *wish)
 				best_stays = stays;
 			}
 		}
-	return best > 0 && try_width(plan, wish, widths[best_width], best_stays) > 0;
+	return best > 0 ? try_width(plan, wish, widths[best_width], best_stays) : 0;
+}
+
+bool sb_plan_lay_out_super(struct sb_plan *plan, const struct sb_plan_wish *wish,
+			   const struct sb_super *s)
+{
+	struct sb_plan_operand *a = &plan->operands[SB_OPERAND_A];
+	struct sb_plan_operand *b = &plan->operands[SB_OPERAND_B];
+
+	plan->run = s->run;
+	set_slots(a, s->high, SB_SUPER_SLOTS_A, wish->kernel->bm, s->run, wish->kernel);
+	set_slots(b, s->wide, SB_SUPER_SLOTS_B, wish->kernel->bn, s->run, wish->kernel);
+	/* There are more runs than panels. */
+	a->slots = a->way == SB_WAY_IN_PLACE ? 0 : SB_SUPER_SLOTS_A;
+	b->slots = b->way == SB_WAY_IN_PLACE ? 0 : SB_SUPER_SLOTS_B;
+	set_raw(plan, s->run, wish->device_bytes / RAW_SHARE);
+	set_buffers(plan, least_of(s->blocks, b->panels), false);
+	set_work(plan, wish->kernel, s->run);
+	return lay_out(plan) <= wish->device_bytes;
+}
+
+/* Runs where they save a fifth: the other way has no totals to hand on. */
+static bool fits_in_parts(struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	double passing = fits_passing(plan, wish), cut;
+
+	if (passing > 0 && passing < 1.2 * (double)(wish->m + wish->n))
+		return true;
+	cut = sb_plan_fit_runs(plan, wish);
+	if (cut > 0 && (passing == 0 || cut < 0.8 * passing))
+		return true;
+	return passing > 0 && fits_passing(plan, wish) > 0;
 }
 
 enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wish)
@@ -298,7 +332,7 @@ enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wi
 		    kernel->form);
 	if (wish->m > limit || wish->n > limit || wish->k > limit)
 		return SB_DECLINE;
-	if (fits_whole(plan, wish) || fits_passing(plan, wish))
+	if (fits_whole(plan, wish) || fits_in_parts(plan, wish))
 		return SB_OK;
 	return SB_NO_MEMORY;
 }

@@ -11,6 +11,23 @@
 #define SB_PLAN_SLOTS	16 /* most slots of an operand, and panels where it is whole */
 #define SB_PLAN_BUFFERS 32 /* most buffers of C */
 
+/* A super-block is a panel of A, `high`, by `blocks` panels of B, `wide`; its runs are so long. */
+struct sb_super {
+	int64_t high, wide, run, blocks;
+};
+#define SB_SUPER_SLOTS_A 2 /* one run is read while another comes up */
+#define SB_SUPER_SLOTS_B 4 /* and while one of A, which is larger, comes up */
+
+/* Lays everything out for such super-blocks; does it fit? */
+bool sb_plan_lay_out_super(struct sb_plan *plan, const struct sb_plan_wish *wish,
+			   const struct sb_super *super);
+
+/*
+ * Lays everything out for the best super-blocks. The rows and columns that will cross the wire,
+ * weighed against narrow blocks and short runs, or 0 if none fits.
+ */
+double sb_plan_fit_runs(struct sb_plan *plan, const struct sb_plan_wish *wish);
+
 /* Fills everything of the plan but its steps. As sb_plan_make(). */
 enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wish);
 

@@ -4,7 +4,7 @@
  * as if it were a call of its own. A pure function of the wish.
  *
  * C is cut along the longer of m and n, on borders of tiles, in shares as large as the devices are.
- * K is never cut, so that the shares' bits are those of the whole. One operand is cut with C, the
+ * K is not cut between them, so that no sums travel. One operand is cut with C, the
  * other, the smaller one, is common to all. Where it fits whole on every device, and the devices
  * are linked, it crosses a wire once in all (plan_among.c); else every device is sent all of it.
  */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 void sb_plan_line(const struct sb_step *step, char *text, size_t size)
 {
@@ -10,6 +11,7 @@ void sb_plan_line(const struct sb_step *step, char *text, size_t size)
 		[SB_STEP_CLEAR] = "clear", [SB_STEP_UP] = "up",	    [SB_STEP_PACK] = "pack",
 		[SB_STEP_PEER] = "peer",   [SB_STEP_GEMM] = "gemm", [SB_STEP_DOWN] = "down",
 	};
+	size_t used;
 
 	if (step->kind == SB_STEP_GEMM || step->kind == SB_STEP_DOWN)
 		snprintf(text, size, "%s C[%" PRId64 "+%" PRId64 ", %" PRId64 "+%" PRId64 "]",
@@ -21,4 +23,8 @@ void sb_plan_line(const struct sb_step *step, char *text, size_t size)
 	else
 		snprintf(text, size, "%s %c[%" PRId64 "+%" PRId64 "]", words[step->kind],
 			 step->operand == SB_OPERAND_A ? 'A' : 'B', step->start, step->count);
+	used = strlen(text);
+	if (step->run && step->kind != SB_STEP_DOWN)
+		snprintf(text + used, size - used, " k[%" PRId64 "+%" PRId64 "]", step->k0,
+			 step->depth);
 }

@@ -92,6 +92,10 @@ static const struct {
 static const char *const persistent_sources[] = {"sgemm_persistent"};
 #define PERSISTENT_MOST 256
 
+/* Methods whose totals may begin with what a launch before has left. */
+static const char *const resuming_sources[] = {"sgemm_plain", "sgemm_bulk", "sgemm_persistent",
+					       "sgemm_split", "sgemm_slab", "sgemm_thin"};
+
 static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -108,6 +112,11 @@ bool sb_registry_has_maps(const struct sb_kernel *kernel)
 bool sb_registry_persists(const struct sb_kernel *kernel)
 {
 	return among(kernel, persistent_sources, COUNT(persistent_sources));
+}
+
+bool sb_registry_resumes(const struct sb_kernel *kernel)
+{
+	return among(kernel, resuming_sources, COUNT(resuming_sources));
 }
 
 bool sb_registry_splits(const struct sb_kernel *kernel)

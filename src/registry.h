@@ -44,6 +44,8 @@ bool sb_registry_has_maps(const struct sb_kernel *kernel);
 bool sb_registry_splits(const struct sb_kernel *kernel);
 /* Slabs of k that are computed apart, to be added up by the sum kernel: 1 if the kernel does it. */
 int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k);
+/* Can it go on from totals that a launch before has left in C (args.h)? */
+bool sb_registry_resumes(const struct sb_kernel *kernel);
 /* Do its blocks go from tile to tile? */
 bool sb_registry_persists(const struct sb_kernel *kernel);
 /* The grid of a launch. */

@@ -60,6 +60,12 @@ static bool take(struct buffer *buffer, size_t count, int shift, bool readable, 
 	return buffer->memory != NULL;
 }
 
+static void give(struct buffer *buffer)
+{
+	free(buffer->memory);
+	*buffer = (struct buffer){0};
+}
+
 struct buffers {
 	struct buffer a, b, c, panel_a, panel_b, work;
 };
@@ -162,7 +168,8 @@ static int pack(struct buffers *all, struct buffer *panel, const float *from, in
 }
 
 static const char *compare(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
-			   const float *c, const float *expected, const float *before, int64_t ldc)
+			   int cut, const float *c, const float *expected, const float *before,
+			   int64_t ldc)
 {
 	for (int64_t j = 0; j < test->n; j++) {
 		for (int64_t i = 0; i < ldc; i++) {
@@ -172,11 +179,12 @@ static const char *compare(const struct sb_kernel_row *row, const struct sb_kern
 					: memcmp(&was, &before[i + j * ldc], sizeof was) == 0)
 				continue;
 			snprintf(message, sizeof message,
-				 "%s: %dx%dx%d%s%s gap %d shift %d alpha %g beta %g: C(%d,%d) is "
+				 "%s: %dx%dx%d%s%s gap %d shift %d alpha %g beta %g cut %d: "
+				 "C(%d,%d) is "
 				 "%a, not %a",
 				 row->name, test->m, test->n, test->k, test->trans_a ? " TA" : "",
 				 test->trans_b ? " TB" : "", test->gap, test->shift, test->alpha,
-				 test->beta, (int)i, (int)j, was, right);
+				 test->beta, cut, (int)i, (int)j, was, right);
 			return message;
 		}
 	}
@@ -231,8 +239,60 @@ static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struc
 			    sizeof *args, &memory, NULL);
 }
 
-const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
-			       struct sb_exact_counts *counts)
+/* The operands of the launch as panels, made anew. */
+static int use_panels(const struct sb_kernel_row *row, struct sb_gemm_args *args,
+		      struct buffers *all)
+{
+	int result;
+
+	give(&all->panel_a);
+	give(&all->panel_b);
+	result = pack(all, &all->panel_a, args->a, args->a_m, args->a_k, args->m, args->k, row->BM,
+		      row->BK);
+	if (result == 0)
+		result = pack(all, &all->panel_b, args->b, args->b_n, args->b_k, args->n, args->k,
+			      row->BN, row->BK);
+	args->a = all->panel_a.at;
+	args->b = all->panel_b.at;
+	args->a_m = args->b_n = 1;
+	args->a_k = up(up(args->m, row->BM), SB_PAD);
+	args->b_k = up(up(args->n, row->BN), SB_PAD);
+	if (result == 0) {
+		set_map(&args->map_a, args->a, args->a_k, up(args->k, row->BK), row->BM, row->BK);
+		set_map(&args->map_b, args->b, args->b_k, up(args->k, row->BK), row->BN, row->BK);
+	}
+	return result;
+}
+
+/* All of k at once, or in two launches. */
+static int run_parts(const struct sb_kernel_row *row, const struct sb_kernel_case *test, int cut,
+		     const struct sb_gemm_args whole, struct buffers *all,
+		     struct sb_exact_counts *counts)
+{
+	const int borders[] = {0, cut, test->k};
+	int result = 0;
+
+	for (int p = cut ? 0 : 1; p < 2 && result == 0; p++) {
+		struct sb_gemm_args args = whole;
+		int k0 = cut ? borders[p] : 0;
+
+		args.k = borders[p + 1] - k0;
+		args.a += k0 * args.a_k;
+		args.b += k0 * args.b_k;
+		args.alpha = borders[p + 1] == test->k ? test->alpha : 1;
+		args.resume = k0 > 0;
+		all->c.readable = all->c.readable || args.resume;
+		give(&all->work);
+		if (row->panels)
+			result = use_panels(row, &args, all);
+		if (result == 0)
+			result = run(row, &args, all, counts);
+	}
+	return result;
+}
+
+static const char *run_case(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
+			    int cut, struct sb_exact_counts *counts)
 {
 	int64_t lda = (test->trans_a ? test->k : test->m) + test->gap;
 	int64_t ldb = (test->trans_b ? test->n : test->k) + test->gap;
@@ -257,7 +317,7 @@ const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_
 	    !take(&expected, all.c.count, 0, true, true) ||
 	    !take(&before, all.c.count, 0, true, true)) {
 		wrong = "no memory";
-		goto give;
+		goto leave;
 	}
 	for (size_t e = 0; e < all.a.count; e++)
 		all.a.at[e] = value(&seed, test->values);
@@ -280,36 +340,33 @@ const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_
 	args.c = all.c.at;
 	sb_oracle(test->m, test->n, test->k, test->alpha, args.a, args.a_m, args.a_k, args.b,
 		  args.b_n, args.b_k, test->beta, expected.at, ldc);
-	if (row->panels) {
-		result = pack(&all, &all.panel_a, args.a, args.a_m, args.a_k, test->m, test->k,
-			      row->BM, row->BK);
-		if (result == 0)
-			result = pack(&all, &all.panel_b, args.b, args.b_n, args.b_k, test->n,
-				      test->k, row->BN, row->BK);
-		args.a = all.panel_a.at;
-		args.b = all.panel_b.at;
-		args.a_m = args.b_n = 1;
-		args.a_k = up(up(test->m, row->BM), SB_PAD);
-		args.b_k = up(up(test->n, row->BN), SB_PAD);
-		set_map(&args.map_a, args.a, args.a_k, up(test->k, row->BK), row->BM, row->BK);
-		set_map(&args.map_b, args.b, args.b_k, up(test->k, row->BK), row->BN, row->BK);
-	}
-	if (result == 0)
-		result = run(row, &args, &all, counts);
+	result = run_parts(row, test, cut, args, &all, counts);
 	if (result != 0) {
 		snprintf(message, sizeof message, "%s", sb_exact_message());
 		wrong = message;
 	} else {
-		wrong = compare(row, test, all.c.at, expected.at, before.at, ldc);
+		wrong = compare(row, test, cut, all.c.at, expected.at, before.at, ldc);
 	}
-give:
-	free(all.a.memory);
-	free(all.b.memory);
-	free(all.c.memory);
-	free(all.panel_a.memory);
-	free(all.panel_b.memory);
-	free(all.work.memory);
-	free(expected.memory);
-	free(before.memory);
+leave:
+	give(&all.a);
+	give(&all.b);
+	give(&all.c);
+	give(&all.panel_a);
+	give(&all.panel_b);
+	give(&all.work);
+	give(&expected);
+	give(&before);
 	return wrong;
+}
+
+const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
+			       struct sb_exact_counts *counts)
+{
+	return run_case(row, test, 0, counts);
+}
+
+const char *sb_kernel_case_run_cut(const struct sb_kernel_row *row,
+				   const struct sb_kernel_case *test, int cut)
+{
+	return run_case(row, test, cut, NULL);
 }

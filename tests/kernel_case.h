@@ -45,4 +45,8 @@ struct sb_kernel_case {
 const char *sb_kernel_case_run(const struct sb_kernel_row *row, const struct sb_kernel_case *test,
 			       struct sb_exact_counts *counts);
 
+/* The same in two launches, beta 0: the second one resumes from k = cut, a border of slabs. */
+const char *sb_kernel_case_run_cut(const struct sb_kernel_row *row,
+				   const struct sb_kernel_case *test, int cut);
+
 #endif

@@ -7,7 +7,7 @@ static const struct sb_wire wire = {.up = 50, .down = 40, .both = 30};
 
 static struct sb_step up(int64_t count)
 {
-	return (struct sb_step){.kind = SB_STEP_UP, .count = count};
+	return (struct sb_step){.kind = SB_STEP_UP, .depth = 10, .count = count};
 }
 
 static struct sb_step block(enum sb_step_kind kind, int64_t m, int64_t n)
@@ -23,12 +23,12 @@ static bool near(double a, double b)
 /* k = 10: a row is 40 bytes. */
 static struct sb_step steps[] = {
 	{.kind = SB_STEP_CLEAR},
-	{.kind = SB_STEP_UP, .count = 3},
+	{.kind = SB_STEP_UP, .depth = 10, .count = 3},
 	{.kind = SB_STEP_PACK},
-	{.kind = SB_STEP_UP, .count = 2},
+	{.kind = SB_STEP_UP, .depth = 10, .count = 2},
 	{.kind = SB_STEP_GEMM, .m = 3, .n = 2},
 	{.kind = SB_STEP_DOWN, .m = 3, .n = 2},
-	{.kind = SB_STEP_UP, .count = 6},
+	{.kind = SB_STEP_UP, .depth = 10, .count = 6},
 	{.kind = SB_STEP_GEMM, .m = 6, .n = 2},
 	{.kind = SB_STEP_DOWN, .m = 6, .n = 2},
 };
@@ -36,7 +36,7 @@ static struct sb_step steps[] = {
 static void the_first_panels_and_the_last_block_come_on_top(void)
 {
 	struct sb_plan plan = {.steps = steps, .count = sizeof steps / sizeof *steps};
-	struct sb_bound b = sb_bound(&plan, 10, &wire, 100);
+	struct sb_bound b = sb_bound(&plan, &wire, 100);
 
 	CU_ASSERT_EQUAL(b.bytes_up, 440);
 	CU_ASSERT_EQUAL(b.bytes_down, 72);
@@ -44,7 +44,7 @@ static void the_first_panels_and_the_last_block_come_on_top(void)
 	CU_ASSERT(near(b.in, 200 / 50.0));
 	CU_ASSERT(near(b.out, 48 / 40.0));
 	CU_ASSERT(near(b.seconds, 100 + b.in + b.out));
-	b = sb_bound(&plan, 10, &wire, 1);
+	b = sb_bound(&plan, &wire, 1);
 	CU_ASSERT(near(b.seconds, b.wire + b.in + b.out));
 }
 
@@ -53,7 +53,7 @@ static void more_may_come_down_than_goes_up(void)
 	struct sb_step few[] = {up(1), block(SB_STEP_GEMM, 10, 10), block(SB_STEP_DOWN, 10, 10)};
 	struct sb_plan plan = {.steps = few, .count = 3};
 
-	CU_ASSERT(near(sb_bound(&plan, 10, &wire, 0).wire, 40 / 30.0 + 360 / 40.0));
+	CU_ASSERT(near(sb_bound(&plan, &wire, 0).wire, 40 / 30.0 + 360 / 40.0));
 }
 
 static void what_lies_on_the_device_crosses_no_wire(void)
@@ -61,7 +61,7 @@ static void what_lies_on_the_device_crosses_no_wire(void)
 	struct sb_step one[] = {block(SB_STEP_GEMM, 10, 10)};
 	struct sb_plan plan = {.steps = one, .count = 1};
 
-	CU_ASSERT_EQUAL(sb_bound(&plan, 10, &wire, 7).seconds, 7);
+	CU_ASSERT_EQUAL(sb_bound(&plan, &wire, 7).seconds, 7);
 }
 
 int main(void)

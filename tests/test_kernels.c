@@ -81,6 +81,36 @@ static void tiles_cut_on_borders_of_slabs(void)
 	}
 }
 
+/* What the first launch leaves in C the second one goes on from; NaNs and -0 among it. */
+static void runs_of_slabs(void)
+{
+	static const char *const methods[] = {"plain", "bulk", "persistent",
+					      "split", "slab", "thin"};
+
+	for (size_t r = 0; r < sb_kernel_row_count; r++) {
+		const struct sb_kernel_row *row = &sb_kernel_rows[r];
+		const struct sb_kernel_case tests[] = {
+			{17, 19, 257, false, false, 1, 0, 1.5f, 0.0f, SB_VALUES_PLAIN},
+			{row->BM + 4, 6, 778, true, false, 0, 0, -1.0f, 0.0f, SB_VALUES_PLAIN},
+			{9, row->BN + 3, 770, false, true, 3, 1, 1.0f, 0.0f, SB_VALUES_NOT_FINITE},
+			{row->BM + 1, row->BN + 1, 1030, false, false, 3, 0, 2.5f, 0.0f,
+			 SB_VALUES_TINY},
+		};
+		const int cuts[] = {256, 512, 256, 512};
+		bool resumes = false;
+
+		for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+			resumes = resumes || strcmp(row->method, methods[m]) == 0;
+		for (size_t t = 0; t < sizeof tests / sizeof *tests && resumes; t++) {
+			const char *wrong = sb_kernel_case_run_cut(row, &tests[t], cuts[t]);
+
+			if (wrong != NULL)
+				fprintf(stderr, "%s\n", wrong);
+			CU_ASSERT(wrong == NULL);
+		}
+	}
+}
+
 static void strides_and_alignment(void)
 {
 	static const struct sb_kernel_case tests[] = {
@@ -152,6 +182,7 @@ int main(void)
 	CU_ADD_TEST(suite, around_a_tile);
 	CU_ADD_TEST(suite, slabs_of_k);
 	CU_ADD_TEST(suite, tiles_cut_on_borders_of_slabs);
+	CU_ADD_TEST(suite, runs_of_slabs);
 	CU_ADD_TEST(suite, strides_and_alignment);
 	CU_ADD_TEST(suite, alpha_and_beta);
 	CU_ADD_TEST(suite, values_that_are_not_plain);

@@ -13,7 +13,7 @@ static void look(const struct sb_plan *plan, const struct sb_plan_wish *wish)
 
 		if (step->kind != SB_STEP_GEMM)
 			continue;
-		CU_ASSERT(sb_registry_work(wish->kernel, step->m, step->n, wish->k) <=
+		CU_ASSERT(sb_registry_work(wish->kernel, step->m, step->n, step->depth) <=
 			  plan->work_bytes);
 		CU_ASSERT(base >= plan->buffer_base + (size_t)plan->buffers * plan->buffer_bytes);
 		CU_ASSERT(end <= plan->device_bytes);

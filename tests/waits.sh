@@ -15,7 +15,7 @@ trap 'exit 1' HUP INT TERM
 
 rows() {
     cat <<'ROWS'
-no wait at all is taken away|src/carry.c|/^#include "carry.h"/s/$//|-test_plan test_plan_split test_carry test_transfer test_offload test_operands test_team test_team_faults
+no wait at all is taken away|src/carry.c|/^#include "carry.h"/s/$//|-test_plan test_plan_split test_carry test_transfer test_offload test_offload_runs test_operands test_team test_team_faults
 a stream waits for a step of another|src/carry_steps.c|/^static enum sb_status await_needs/,/^}/{s/status = await_step(c, step, c, .*/status = SB_OK;/}|test_offload
 a device waits for the one whose panel it fetches|src/carry_steps.c|s/status = await_step(c, step, owner.*/status = SB_OK;/|test_team
 a panel is fetched after its owner's step is queued|src/carry_steps.c|s/return step->kind != SB_STEP_PEER .*/return true;/|test_team
@@ -33,6 +33,11 @@ down after its GEMM|src/plan_lay.c|/need(step, sb_plan_last(l) - 1)/d|test_plan
 GEMM after its panel of A|src/plan_lay.c|/need(step, a->newest)/d|test_plan
 GEMM after its panel of B|src/plan_lay.c|/need(step, b->newest)/d|test_plan
 GEMM after the down of its buffer|src/plan_lay.c|/need(step, l->downed/d|test_plan
+a run after the run that lay in its slot was read|src/plan_lay.c|/SB_STEP_CLEAR, SB_STREAM_UP/,/SB_STEP_UP, SB_STREAM_UP/s/need_readers(l,$/(void)(l,/|test_offload_runs
+a run is packed after the run before it in its slot was read|src/plan_lay.c|/need_readers(l, step, operand, slot)/d|test_offload_runs
+the first run of a block after the down of its buffer|src/plan_lay.c|/need(step, l->downed/d|test_offload_runs
+a run of B is there before its GEMM|src/plan_lay.c|/need(step, b->newest)/d|test_offload_runs
+blocks go down after their last run|src/plan_lay.c|/need(step, sb_plan_last(l) - 1)/d|test_offload_runs
 products after the program's own streams|src/carry.c|s/status = sb_carry_await_program(all->device, (enum sb_stream)i)/status = SB_OK/|test_operands
 packing after the program's own streams|src/carry.c|s/int i = SB_STREAM_PACK; status/int i = SB_STREAM_COMPUTE; status/|test_operands
 staged down after the program's own streams|src/staged.c|s/= sb_carry_await_program(s->device, SB_STREAM_DOWN)/= SB_OK/|test_operands

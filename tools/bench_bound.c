@@ -199,7 +199,7 @@ double sb_bench_bound(struct sb_bench_bounds *bounds, struct sb_bench *bench,
 		return -1;
 	seconds = arithmetic(bench, device, product, row);
 	if (seconds >= 0 && plan(&made, device, product->shape, memory, row) == SB_OK) {
-		bound = sb_bound(&made, product->shape->k, &bounds->wire, seconds);
+		bound = sb_bound(&made, &bounds->wire, seconds);
 		write_row(&bounds->table, product->shape, memory, kernel, &bound);
 	}
 	sb_plan_free(&made);

@@ -243,7 +243,9 @@ static void say_plan(struct sb_page *page, const struct question *q)
 	sb_page_say(
 		page, "plan", "%d steps; A in %d and B in %d panels, %s; %.1f MiB on the device%s",
 		plan.count, plan.operands[SB_OPERAND_A].panels, plan.operands[SB_OPERAND_B].panels,
-		plan.whole ? "all of both on the device" : "one passing by the other",
+		plan.whole	    ? "all of both on the device"
+		: plan.run < wish.k ? "runs of k of both passing by blocks of C"
+				    : "one passing by the other",
 		(double)plan.device_bytes / (1 << 20),
 		call->beta != 0 ? "; beta is applied on the way down" : "");
 	sb_plan_free(&plan);

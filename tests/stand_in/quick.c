@@ -108,6 +108,14 @@ static void store(const struct sb_gemm_args *args, const struct sums *total, int
 			store_one(args, total->at[j][i], i0 + i, j0 + j);
 }
 
+/* The totals that the launch before has left. */
+static void left(const struct sb_gemm_args *args, struct sums *total, int i0, int j0)
+{
+	for (int j = 0; j < least(COLUMNS, args->n - j0); j++)
+		for (int i = 0; i < least(ROWS, args->m - i0); i++)
+			total->at[j][i] = args->c[i0 + i + (j0 + j) * args->ldc];
+}
+
 /* A split kernel's chains of slab number `slab`. */
 static void keep(const struct sb_gemm_args *args, const struct sums *chain, int i0, int j0,
 		 int64_t slab)
@@ -124,6 +132,8 @@ static void block(const struct sb_gemm_args *args, chain_function *run, const fl
 {
 	struct sums total = {{{0}}}, chain;
 
+	if (args->resume && !apart)
+		left(args, &total, i0, j0);
 	for (int k = 0; k < args->k; k += SB_SLAB) {
 		run(&chain, a + (size_t)k * ROWS, b + (size_t)k * COLUMNS,
 		    least(SB_SLAB, args->k - k));
@@ -241,10 +251,20 @@ static bool permitted(struct CUctx_st *context, const struct kernel *kernel,
 		mapped(&g->map_b, g->b, g->b_k, g->n, g->k, kernel->tile_n, kernel->tile_k));
 }
 
+/* A kernel that cannot resume would begin with zero; and C cannot be a total and an old C both. */
+static bool may_resume(const struct kernel *kernel, const struct sb_gemm_args *g)
+{
+	if (!g->resume || (kernel->resumes && g->beta == 0))
+		return true;
+	world_violation("%s cannot resume", kernel->name);
+	return false;
+}
+
 bool quick_gemm(struct CUctx_st *context, const struct kernel *kernel,
 		const struct sb_gemm_args *args)
 {
-	return permitted(context, kernel, args) && multiply(args, apart(kernel, args));
+	return may_resume(kernel, args) && permitted(context, kernel, args) &&
+	       multiply(args, apart(kernel, args));
 }
 
 bool quick_sum(struct CUctx_st *context, const struct sb_gemm_args *g)
@@ -256,7 +276,7 @@ bool quick_sum(struct CUctx_st *context, const struct sb_gemm_args *g)
 		return false;
 	for (int j = 0; j < g->n; j++)
 		for (int i = 0; i < g->m; i++) {
-			float total = 0;
+			float total = g->resume ? g->c[i + j * g->ldc] : 0;
 
 			for (int64_t s = 0; s < slabs; s++)
 				total += g->work[s * extent + i * g->work_i + j * g->work_j];

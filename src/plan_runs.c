@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Floor 5: how large super-blocks of C are, and how long runs of slabs (plan.h). */
+#include "plan_shape.h"
+
+#define STEPS_MANY (1 << 19) /* products; a plan of more takes too much memory itself */
+
+/* Runs of slabs that are tried, and panels of B in a super-block. */
+static const int64_t runs[] = {4096, 2048, 1024, 512, 256};
+static const int blocks_of_super[] = {8, 4, 2, 1};
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+static int64_t round_up(int64_t a, int64_t to)
+{
+	return ceil_div(a, to) * to;
+}
+
+/*
+ * Makes the panels of B as wide as fit, and then all as wide as each other. Rows and columns that
+ * would cross the wire, weighed against narrow blocks, short runs and the wait for blocks on their
+ * way home, or 0 if it does not fit.
+ */
+static double try_super(struct sb_plan *plan, const struct sb_plan_wish *wish, struct sb_super *s)
+{
+	const int64_t tile = wish->kernel->bn, room = (int64_t)(wish->device_bytes / sizeof(float));
+	const struct sb_plan_operand *a = &plan->operands[SB_OPERAND_A];
+	const struct sb_plan_operand *b = &plan->operands[SB_OPERAND_B];
+	int64_t left = room - SB_SUPER_SLOTS_A * s->high * s->run, groups;
+	double lines, longer;
+
+	if (left <= 0)
+		return 0;
+	s->wide = least_of(left / (s->blocks * s->high + SB_SUPER_SLOTS_B * s->run) / tile * tile,
+			   round_up(ceil_div(wish->n, s->blocks), tile));
+	while (s->wide > 0 && !sb_plan_lay_out_super(plan, wish, s))
+		s->wide = (s->wide - 1) * 15 / 16 / tile * tile;
+	if (s->wide <= 0)
+		return 0;
+	groups = ceil_div(wish->n, s->wide * s->blocks);
+	s->wide = round_up(ceil_div(wish->n, groups * s->blocks), tile);
+	if (!sb_plan_lay_out_super(plan, wish, s) ||
+	    (double)a->panels * b->panels * (double)(wish->k / s->run) > STEPS_MANY)
+		return 0;
+	lines = (a->slots ? (double)groups * (double)a->extent : 1) +
+		(b->slots ? (double)a->panels * (double)b->extent : 0);
+	longer = (double)(a->panel > b->panel ? a->panel : b->panel);
+	return lines * (1 + 128.0 / longer) * (1 + 64.0 / (double)b->panel) *
+	       (1 + 64.0 / (double)s->run) * (1 + 0.1 / plan->buffers);
+}
+
+double sb_plan_fit_runs(struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	struct sb_super best = {0};
+	double least = 0;
+
+	if (wish->place_c == SB_PLACE_DEVICE || !sb_registry_resumes(wish->kernel))
+		return 0;
+	for (int64_t rows = 1;; rows += 1 + rows / 8) {
+		struct sb_super s = {.high = round_up(ceil_div(wish->m, rows), wish->kernel->bm)};
+
+		for (size_t r = 0; r < sizeof runs / sizeof *runs; r++)
+			for (size_t b = 0; b < sizeof blocks_of_super / sizeof *blocks_of_super;
+			     b++) {
+				double cost;
+
+				s.run = runs[r];
+				s.blocks = blocks_of_super[b];
+				cost = s.run < wish->k ? try_super(plan, wish, &s) : 0;
+				if (cost > 0 && (least == 0 || cost < least)) {
+					least = cost;
+					best = s;
+				}
+			}
+		if (s.high <= wish->kernel->bm)
+			break;
+	}
+	return least > 0 && sb_plan_lay_out_super(plan, wish, &best) ? least : 0;
+}

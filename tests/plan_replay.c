@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+
+#define REGIONS 256
+
+/* A piece of the device region: what it holds, and who touched it last on each stream. */
+struct region {
+	size_t at;
+	int64_t start, count; /* of the operand, or i0 and m of a block */
+	int64_t start_j, count_j;
+	int64_t k0, depth; /* the values of k that it holds, or that a block has summed */
+	int reader[SB_STREAMS], writer[SB_STREAMS];
+};
+
+struct replay {
+	const struct sb_plan *plan;
+	const struct sb_plan_wish *wish;
+	struct region regions[REGIONS];
+	int region_count;
+	int (*seen)[SB_STREAMS]; /* by step: the last step of each stream that is over by then */
+	int stream_last[SB_STREAMS];
+	int event_stream[SB_DEVICE_EVENTS];
+	double covered;
+	int wrong;
+};
+
+#define EXPECT(r, condition)                                                                       \
+	((condition)                                                                               \
+		 ? (void)0                                                                         \
+		 : (void)((r)->wrong++,                                                            \
+			  (r)->wrong < 4 ? fprintf(stderr, "%d: %s\n", __LINE__, #condition) : 0))
+
+static struct region *region_at(struct replay *r, size_t at)
+{
+	for (int i = 0; i < r->region_count; i++)
+		if (r->regions[i].at == at)
+			return &r->regions[i];
+	EXPECT(r, r->region_count < REGIONS);
+	if (r->region_count == REGIONS)
+		return &r->regions[0];
+	r->regions[r->region_count] = (struct region){.at = at};
+	for (int s = 0; s < SB_STREAMS; s++)
+		r->regions[r->region_count].reader[s] = r->regions[r->region_count].writer[s] = -1;
+	return &r->regions[r->region_count++];
+}
+
+static void touch(struct replay *r, struct region *region, int step, int write)
+{
+	int stream = (int)r->plan->steps[step].stream;
+
+	for (int s = 0; s < SB_STREAMS; s++) {
+		EXPECT(r, region->writer[s] <= r->seen[step][s]);
+		if (write)
+			EXPECT(r, region->reader[s] <= r->seen[step][s]);
+	}
+	if (write)
+		region->writer[stream] = step;
+	else
+		region->reader[stream] = step;
+}
+
+static void order(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+
+	for (int s = 0; s < SB_STREAMS; s++)
+		r->seen[i][s] = -1;
+	/* A stream's own steps are over when the next begins, and all that they waited for. */
+	if (r->stream_last[step->stream] >= 0)
+		memcpy(r->seen[i], r->seen[r->stream_last[step->stream]], sizeof r->seen[i]);
+	r->seen[i][step->stream] = r->stream_last[step->stream];
+	for (int n = 0; n < SB_STEP_NEEDS && step->needs[n] >= 0; n++) {
+		int need = step->needs[n];
+		const struct sb_step *earlier = &r->plan->steps[need];
+
+		EXPECT(r, need < i);
+		EXPECT(r, earlier->event >= 0 || earlier->stream == step->stream);
+		for (int s = 0; s < SB_STREAMS; s++)
+			if (r->seen[need][s] > r->seen[i][s])
+				r->seen[i][s] = r->seen[need][s];
+		if (need > r->seen[i][earlier->stream])
+			r->seen[i][earlier->stream] = need;
+	}
+	r->stream_last[step->stream] = i;
+	if (step->event >= 0) {
+		EXPECT(r, step->event < SB_DEVICE_EVENTS - SB_STREAMS);
+		EXPECT(r, r->event_stream[step->event] < 0 ||
+				  r->event_stream[step->event] == (int)step->stream);
+		r->event_stream[step->event] = (int)step->stream;
+	}
+}
+
+static void fill(struct region *region, const struct sb_step *step)
+{
+	/* Pieces of one panel add up. */
+	if (region->count && step->start == region->start + region->count &&
+	    step->k0 == region->k0) {
+		region->count += step->count;
+	} else {
+		region->start = step->start;
+		region->count = step->count;
+	}
+	region->k0 = step->k0;
+	region->depth = step->depth;
+}
+
+/* A block may be the product of several panels of an operand that lies whole. */
+static void read_panels(struct replay *r, int i, int operand, size_t at, int64_t start,
+			int64_t count)
+{
+	const struct sb_plan_operand *o = &r->plan->operands[operand];
+	int64_t end = start + count;
+
+	if (o->way == SB_WAY_IN_PLACE)
+		return;
+	if (!r->plan->whole) {
+		struct region *region = region_at(r, at);
+
+		touch(r, region, i, 0);
+		EXPECT(r, region->start == start && region->count == count);
+		EXPECT(r, region->k0 == r->plan->steps[i].k0);
+		EXPECT(r, region->depth == r->plan->steps[i].depth);
+		return;
+	}
+	EXPECT(r, at == o->base + (size_t)(start * o->stride_mn) * sizeof(float));
+	for (int64_t p = start / o->panel; p * o->panel < end; p++) {
+		int64_t first = p * o->panel;
+		struct region *region =
+			region_at(r, o->base + (size_t)(first * o->stride_mn) * sizeof(float));
+
+		touch(r, region, i, 0);
+		EXPECT(r, region->start == first &&
+				  region->count == (o->extent - first < o->panel ? o->extent - first
+										 : o->panel));
+	}
+}
+
+static void replay_gemm(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	struct region *buffer;
+
+	read_panels(r, i, SB_OPERAND_A, step->a, step->i0, step->m);
+	read_panels(r, i, SB_OPERAND_B, step->b, step->j0, step->n);
+	EXPECT(r, step->depth > 0 && step->k0 + step->depth <= r->wish->k);
+	if (!r->plan->buffers) {
+		EXPECT(r, step->depth == r->wish->k);
+		r->covered += (double)step->m * (double)step->n;
+		return;
+	}
+	buffer = region_at(r, step->to);
+	touch(r, buffer, i, 1);
+	if (step->k0 > 0) {
+		/* It goes on where the run before has ended, on a border of slabs. */
+		EXPECT(r, sb_registry_resumes(r->wish->kernel) && step->k0 % SB_SLAB == 0);
+		EXPECT(r, buffer->start == step->i0 && buffer->count == step->m);
+		EXPECT(r, buffer->start_j == step->j0 && buffer->count_j == step->n);
+		EXPECT(r, buffer->depth == step->k0);
+	}
+	buffer->start = step->i0;
+	buffer->count = step->m;
+	buffer->start_j = step->j0;
+	buffer->count_j = step->n;
+	buffer->depth = step->k0 + step->depth;
+}
+
+static void replay_down(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	struct region *buffer = region_at(r, step->from);
+
+	touch(r, buffer, i, 0);
+	EXPECT(r, buffer->start == step->i0 && buffer->count == step->m);
+	EXPECT(r, buffer->start_j == step->j0 && buffer->count_j == step->n);
+	EXPECT(r, buffer->depth == r->wish->k);
+	buffer->count = 0; /* taken down twice, it would no longer fit */
+	r->covered += (double)step->m * (double)step->n;
+}
+
+static void replay_step(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	struct region *to = step->kind < SB_STEP_GEMM ? region_at(r, step->to) : NULL;
+
+	order(r, i);
+	switch (step->kind) {
+	case SB_STEP_CLEAR:
+		touch(r, to, i, 1);
+		to->count = 0;
+		break;
+	case SB_STEP_UP:
+		touch(r, to, i, 1);
+		to->count = 0;
+		fill(to, step);
+		break;
+	case SB_STEP_PACK:
+		if (r->plan->operands[step->operand].way == SB_WAY_RAW) {
+			struct region *raw = region_at(r, step->from);
+
+			touch(r, raw, i, 0);
+			EXPECT(r, raw->start == step->start && raw->count == step->count);
+			EXPECT(r, raw->k0 == step->k0 && raw->depth == step->depth);
+		}
+		if (r->plan->whole)
+			to = region_at(r, step->to + (size_t)step->into * sizeof(float));
+		touch(r, to, i, 1);
+		if (step->into == 0 || r->plan->whole)
+			to->count = 0;
+		fill(to, step);
+		EXPECT(r, step->into + step->padded <= r->plan->operands[step->operand].padded);
+		EXPECT(r, step->count <= step->padded);
+		break;
+	case SB_STEP_PEER:
+		EXPECT(r, step->kind != SB_STEP_PEER); /* a plan alone has none */
+		break;
+	case SB_STEP_GEMM:
+		replay_gemm(r, i);
+		break;
+	case SB_STEP_DOWN:
+		replay_down(r, i);
+		break;
+	}
+}
+
+int plan_replay(const struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	struct replay r = {.plan = plan, .wish = wish, .stream_last = {-1, -1, -1}};
+
+	memset(r.event_stream, 0xff, sizeof r.event_stream);
+	r.seen = malloc((size_t)plan->count * sizeof *r.seen);
+	EXPECT(&r, plan->device_bytes <= wish->device_bytes);
+	for (int i = 0; i < plan->count; i++)
+		replay_step(&r, i);
+	EXPECT(&r, r.covered == (double)wish->m * (double)wish->n);
+	free(r.seen);
+	return r.wrong;
+}
