@@ -9,10 +9,10 @@
  *     t = alpha * total
  *     C(i,j) = beta == 0 ? t : t + (beta * C(i,j))
  * or, if resume is not zero, total = what C(i,j) holds instead of +0, and beta is 0: then C has the
- * raw total of the slabs before these, left there with alpha = 1 and beta = 0, and the bits are those
- * of one launch with all slabs. Only methods that kernels.def names can resume. As to the rest,
- * every operation rounded once to nearest (no contraction of the last two lines), nothing flushed
- * to zero. beta == 0 never reads C but to resume.
+ * raw total of the slabs before these, left there with alpha = 1 and beta = 0, and the bits are
+ * those of one launch with all slabs. Only methods that kernels.def names can resume. As to the
+ * rest, every operation rounded once to nearest (no contraction of the last two lines), nothing
+ * flushed to zero. beta == 0 never reads C but to resume.
  *
  *     A(i,k) = a[i * a_m + k * a_k]    B(k,j) = b[j * b_n + k * b_k]    C(i,j) = c[i + j * ldc]
  *
