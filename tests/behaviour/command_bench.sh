@@ -50,7 +50,8 @@ elif check == "ladder":
     kernels = sys.argv[3].split()
     assert [row["kernel"] for row in device] == kernels, [row["kernel"] for row in device]
     assert all(row["ms"] >= 0 for row in device), device
-    assert all((row["pack_ms"] is not None) == ("bulk" in row["kernel"] or "slab" in row["kernel"] or "persistent" in row["kernel"]) for row in device), device
+    panels = ("sgemm_bulk", "sgemm_multistage", "sgemm_persistent", "sgemm_slab")
+    assert all((row["pack_ms"] is not None) == row["kernel"].startswith(panels) for row in device), device
     assert not host
 elif check == "peers":
     assert "SHIMBLAS_DRIVER" in page["peers"], page["peers"]
