@@ -20,13 +20,12 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	static constexpr int slab_steps = SB_SLAB / BK;
 	static_assert(SB_SLAB % BK == 0 && TM % 4 == 0 && TN % 4 == 0, "");
 	/* Code for more steps of k than this does not stay in the instruction cache. */
-	static constexpr int unroll = 16;
+	static constexpr int unroll = 8;
 	static_assert(BK % unroll == 0 && BK >= 2 * unroll && unroll % 2 == 0, "");
 	/* A row of a tile is copied by a few neighbouring threads, each every so many fours of it. */
 	static constexpr int row_threads = threads / BK, row_step = 4 * row_threads;
-	static constexpr int copies = BM / row_step, part_copies = copies / (BK / unroll);
-	static_assert(threads % BK == 0 && BM == BN && BM % row_step == 0, "");
-	static_assert(copies % (BK / unroll) == 0, "the parts of a step copy as much each");
+	static constexpr int copies = BM / row_step;
+	static_assert(threads % BK == 0 && BM == BN && BM % row_step == 0 && copies % 2 == 0, "");
 
 	/* The stages one after the other: a ring of rows. */
 	struct shared {
@@ -119,24 +118,37 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		sb_barrier();
 	}
 
-	/* `unroll` steps of k of the stage at `row`, and a share of the copies into the one at `fill`. */
-	template <bool last>
-	SB_DEVICE static void part(shared &tiles, source &from, int row, int fill, int k0, bool more,
-	                            bool next, fragment (&now)[2], sb_sums<TM, TN> &sums)
+	/* `unroll` steps of k of the stage at `row`; leaves the fragment after them in now[0]. */
+	SB_DEVICE static void part(const shared &tiles, int row, fragment (&now)[2],
+	                           sb_sums<TM, TN> &sums)
 	{
 		SB_UNROLL
 		for (int k = 0; k < unroll; k++) {
-			if (k + 1 < unroll || !last) {
-				read(now[(k + 1) % 2], tiles, row + k0 + k + 1);
+			read(now[(k + 1) % 2], tiles, row + k + 1);
+			sums.multiply(now[k % 2].a, now[k % 2].b);
+		}
+	}
+
+	/*
+	 * The last of a step; its copies are here and not in the loop over the others, of whose
+	 * instructions they would be a part.
+	 */
+	SB_DEVICE static void last_part(shared &tiles, const source &from, int row, int fill, bool more,
+	                                int next, fragment (&now)[2], sb_sums<TM, TN> &sums)
+	{
+		SB_UNROLL
+		for (int k = 0; k < unroll; k++) {
+			if (k + 1 < unroll) {
+				read(now[(k + 1) % 2], tiles, row + k + 1);
 			} else {
 				sb_async_commit();
 				meet();
-				if (next)
-					read(now[0], tiles, after(row));
+				if (next >= 0)
+					read(now[0], tiles, next);
 			}
-			if (k == 0)
-				from.template copy<part_copies>(tiles, fill, k0 / unroll * part_copies,
-				                                more);
+			if (k % (unroll / 2) == 0)
+				from.template copy<copies / 2>(tiles, fill, k / (unroll / 2) * (copies / 2),
+				                               more);
 			sums.multiply(now[k % 2].a, now[k % 2].b);
 		}
 	}
@@ -161,15 +173,16 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			int slab = step + slab_steps < steps ? step + slab_steps : steps;
 
 			for (; step < slab; step++) {
-				bool more = step + stages - 1 < steps, next = step + 1 < steps;
+				int next = after(row);
 
 				SB_ROLLED
 				for (int k0 = 0; k0 < BK - unroll; k0 += unroll)
-					part<false>(tiles, from, row, fill, k0, more, next, now, sums);
-				part<true>(tiles, from, row, fill, BK - unroll, more, next, now, sums);
+					part(tiles, row + k0, now, sums);
+				last_part(tiles, from, row + BK - unroll, fill, step + stages - 1 < steps,
+				          step + 1 < steps ? next : -1, now, sums);
 				from.advance();
 				fill = row;
-				row = after(row);
+				row = next;
 			}
 			sums.flush();
 		}
