@@ -177,18 +177,23 @@ reads 'crossover without a device' crossover -- env SHIMBLAS_DRIVER=/nowhere.so 
     --crossover --json --repeat 1 --shapes 12 --largest 70 >/dev/null
 lines=0
 
-# The pictures of it, where they can be drawn.
+# The pictures of it and of the ladder, where they can be drawn.
 if command -v gnuplot >/dev/null; then
-    run_as csv bench --crossover --csv --repeat 1 --shapes 12 --largest 70
-    for plot in crossover regret; do
+    run_as crossover bench --crossover --csv --repeat 1 --shapes 12 --largest 70
+    run_as regret cat "$scratch/crossover.out"
+    run_as ladder bench --ladder --only device --csv --repeat 1 --sizes 64
+    for plot in crossover ladder regret; do
         for kind in svg png; do
-            gnuplot -e "data='$scratch/csv.out'; picture='$scratch/$plot.$kind'" \
+            gnuplot -e "data='$scratch/$plot.out'; picture='$scratch/$plot.$kind'" \
                 "$srcdir/doc/plots/$plot.gnuplot" >"$scratch/plot" 2>&1
             [ -s "$scratch/$plot.$kind" ] && [ ! -s "$scratch/plot" ] ||
                 { fail "$plot.$kind"; head -n 5 "$scratch/plot"; }
         done
     done
     grep -q 'GPU, predicted' "$scratch/crossover.svg" || fail 'crossover.svg has no key'
+    for kernel in $kernels; do
+        tr '\n' ' ' <"$scratch/ladder.svg" | grep -q "${kernel#sgemm_} 64" || fail "ladder.svg: no $kernel"
+    done
 fi
 
 # CSV has the same rows; text has them in lines.
