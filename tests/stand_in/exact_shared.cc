@@ -81,8 +81,8 @@ void sb_exact_extent(int row, int rows, int column, int columns, unsigned words,
 /* Now, as the thread's own clock has it. */
 static sb_exact_moment moment(const sb_exact_launch *launch, int thread)
 {
-	return {launch->epoch, launch->thread[(size_t)thread].seen[(size_t)thread], (uint16_t)thread,
-		true};
+	return {launch->epoch, launch->thread[(size_t)thread].seen[(size_t)thread],
+		(uint16_t)thread, true};
 }
 
 static void read_word(sb_exact_launch *launch, size_t word, int thread, sb_exact_line line)

@@ -43,7 +43,7 @@ struct sb_exact_thread {
 	sb_exact_waits waits;
 	size_t barrier; /* SB_AT_COPY */
 	unsigned parity;
-	std::vector<uint32_t> seen; /* of every thread and copy barrier, this epoch */
+	std::vector<uint32_t> seen;	    /* of every thread and copy barrier, this epoch */
 	std::vector<sb_exact_async> copies; /* the oldest first */
 	unsigned groups;		    /* committed so far */
 };
