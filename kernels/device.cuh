@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Everything a kernel does that is not plain C++: which thread it is, barriers, loads and stores,
- * the three rounded operations, bulk copies. Each is a small inline function that compiles to the
+ * the three rounded operations, asynchronous and bulk copies. Each is a small inline function that compiles to the
  * bare instruction for a device; compiled by a host compiler the same names come from
  * exact_device.h, where they check, count and switch fibers.
  *
@@ -184,6 +184,41 @@ SB_DEVICE void sb_flag_await(const unsigned *flag)
 	while (!raised)
 		asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(raised) : "l"(flag) : "memory");
 	__syncwarp();
+}
+
+/* Asynchronous copies, in groups: sm_80 and later. */
+
+/*
+ * Starts copying four floats to a column that is a multiple of 4, if they are `asked` for; from is
+ * aligned to 16 bytes. Asked here and not by the caller, the compiler computes a place once for all
+ * the copies near it.
+ */
+template <int rows, int columns>
+SB_DEVICE void sb_async_copy4(float (&to)[rows][columns], int row, int column, const float *from,
+                              bool asked)
+{
+	asm volatile("{\n\t"
+	             ".reg .pred asked;\n\t"
+	             "setp.ne.u32 asked, %2, 0;\n\t"
+	             "@asked cp.async.cg.shared.global [%0], [%1], 16;\n\t"
+	             "}" ::"r"((unsigned)__cvta_generic_to_shared(&to[row][column])),
+	             "l"(from), "r"((unsigned)asked)
+	             : "memory");
+}
+
+/* What this thread has asked for since the last commit is a group, of nothing perhaps. */
+SB_DEVICE void sb_async_commit()
+{
+	asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/*
+ * Waits until all of this thread's groups have come but the `left` youngest. Others may read what
+ * they brought after a barrier.
+ */
+template <int left> SB_DEVICE void sb_async_wait()
+{
+	asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
 /* Bulk copies: sm_90 and later. */

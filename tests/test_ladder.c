@@ -191,6 +191,19 @@ static void two_buffers_halve_the_barriers(void)
 	CU_ASSERT(worst_ways() == 1);
 }
 
+static void asynchronous_copies_pass_no_registers(void)
+{
+	count("sgemm_multistage_128x128x32", 128, 128, 512);
+	CU_ASSERT(counts.barriers == 1 + 512 / 32);
+	CU_ASSERT(counts.shared_words_read == counts.fmas / 4);
+	CU_ASSERT(counts.shared_words_written == (128 + 128) * 512);
+	CU_ASSERT(global_words(false, 16) == (128 + 128) * 512);
+	CU_ASSERT(global_words(false, 0) == global_words(false, 16));
+	CU_ASSERT(worst_ways() == 1);
+	for (size_t s = 0; s < counts.sites; s++)
+		CU_ASSERT(counts.site[s].shared || coalesced(&counts.site[s]));
+}
+
 static void bulk_copies_leave_the_threads_the_fmas(void)
 {
 	count("sgemm_bulk_256x128x32", 256, 128, 512);
@@ -252,6 +265,7 @@ int main(void)
 	CU_ADD_TEST(suite, vectors_move_16_bytes);
 	CU_ADD_TEST(suite, the_swizzle_ends_the_conflicts);
 	CU_ADD_TEST(suite, two_buffers_halve_the_barriers);
+	CU_ADD_TEST(suite, asynchronous_copies_pass_no_registers);
 	CU_ADD_TEST(suite, bulk_copies_leave_the_threads_the_fmas);
 	CU_ADD_TEST(suite, groups_hand_each_slab_on_once);
 	CU_ADD_TEST(suite, plain_meets_no_conflict_however_it_loads);

@@ -71,6 +71,23 @@ static void every_kernel_form_gives_the_bits_of_the_oracle(void)
 	CU_ASSERT_EQUAL(in_child("SHIMBLAS_KERNEL=sgemm_double_128x128x16", all_shapes, NULL), 0);
 }
 
+static void older_cards_give_them_too(void)
+{
+	static const char multistage[] = "SHIMBLAS_KERNEL=sgemm_multistage_128x128x32";
+	static const char *const cards[] = {"cc=80,shared=167936,sms=108",
+					    "cc=86,shared=102400,sms=84",
+					    "cc=89,shared=102400,sms=128"};
+	char text[160];
+
+	for (size_t c = 0; c < COUNT(cards); c++) {
+		snprintf(text, sizeof text, "SB_STAND_IN=engine=exact,%s %s", cards[c], multistage);
+		CU_ASSERT_EQUAL(in_child(text, all_shapes, NULL), 0);
+		snprintf(text, sizeof text, "SB_STAND_IN=seed=%d,%s SHIMBLAS_PINNED_MEMORY=128K %s",
+			 (int)c + 1, cards[c], multistage);
+		CU_ASSERT_EQUAL(in_child(text, all_shapes, NULL), 0);
+	}
+}
+
 static void every_order_of_a_late_device_gives_them_too(void)
 {
 	for (int seed = 0; seed < 8; seed++) {
@@ -333,6 +350,7 @@ int main(void)
 	const struct suite_case tests[] = {
 		{"every kernel form gives the bits of the oracle",
 		 every_kernel_form_gives_the_bits_of_the_oracle},
+		{"older cards give them too", older_cards_give_them_too},
 		{"every order of a late device gives them too",
 		 every_order_of_a_late_device_gives_them_too},
 		{"every plan makes the same bits", every_plan_makes_the_same_bits},

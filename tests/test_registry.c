@@ -59,11 +59,33 @@ static void large_products_are_given_bulk_copies_where_there_are_any(void)
 	older.arch = 86;
 	little.shared = 101376;
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, h200), "sgemm_bulk_256x128x32");
-	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, no_maps), "sgemm_double_128x128x16");
-	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, older), "sgemm_double_128x128x16");
+	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, no_maps), "sgemm_multistage_128x128x32");
+	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, older), "sgemm_multistage_128x128x32");
 	/* Bulk copies, but not a tile that needs 192 KB. */
 	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, little), "sgemm_bulk_128x128x32");
 	CU_ASSERT_STRING_EQUAL(picked(5, 5, 5, h200), "sgemm_plain_64x64x16");
+}
+
+/* Cards without bulk copies, or with less shared memory than the largest tiles need, by their own.
+ */
+static void large_products_elsewhere_are_given_asynchronous_copies(void)
+{
+	static const struct sb_target targets[] = {
+		{80, 108, 166912, true}, {86, 84, 101376, true},   {87, 16, 166912, true},
+		{89, 128, 101376, true}, {89, 128, 101376, false},
+	};
+	const struct sb_target turing = {75, 68, 65536, true};
+
+	for (size_t t = 0; t < sizeof targets / sizeof *targets; t++)
+		for (int64_t n = 4096; n <= 16384; n *= 2)
+			CU_ASSERT_STRING_EQUAL(picked(n, n, n, targets[t]),
+					       "sgemm_multistage_128x128x32");
+	CU_ASSERT_STRING_EQUAL(picked(4096, 4096, 4096, turing), "sgemm_double_128x128x16");
+	/* Where there are bulk copies those are never worse. */
+	for (int64_t n = 32; n <= 16384; n += n / 2)
+		for (int64_t k = 32; k <= 16384; k *= 4)
+			CU_ASSERT(strcmp(sb_registry_pick(n, n, k, &h200)->source,
+					 "sgemm_multistage") != 0);
 }
 
 /* Each of these was the fastest that was measured, or within 1 % of it. */
@@ -250,6 +272,8 @@ int main(void)
 		{"a pick runs where it is picked for", a_pick_runs_where_it_is_picked_for},
 		{"large products are given bulk copies where there are any",
 		 large_products_are_given_bulk_copies_where_there_are_any},
+		{"large products elsewhere are given asynchronous copies",
+		 large_products_elsewhere_are_given_asynchronous_copies},
 		{"tiles follow the grid", tiles_follow_the_grid},
 		{"thin products are given small tiles", thin_products_are_given_small_tiles},
 		{"k is split where tiles are few", k_is_split_where_tiles_are_few},

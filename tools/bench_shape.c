@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench_shape.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,81 @@ static bool combine(struct sb_bench_shapes *shapes, const struct list *sizes,
 	return true;
 }
 
+/* One line of a file: MxNxK, and how they are transposed; 0: nothing on it, -1: no product. */
+static int parse_line(char *line, struct sb_bench_shape *shape)
+{
+	char size[64], transposed[4] = "nn";
+	int words, end = 0;
+
+	*shape = (struct sb_bench_shape){0};
+	line[strcspn(line, "#\n")] = '\0';
+	words = sscanf(line, "%63s %3s %n", size, transposed, &end);
+	if (words < 1)
+		return 0;
+	if (words == 2 && line[end])
+		return -1;
+	return parse_size(size, shape) && parse_transposes(transposed, shape) ? 1 : -1;
+}
+
+static bool add(struct sb_bench_shapes *shapes, const struct sb_bench_shape *shape,
+		const struct list *pads)
+{
+	size_t count = (size_t)(shapes->count + pads->count);
+	struct sb_bench_shape *rows = realloc(shapes->rows, count * sizeof *rows);
+
+	if (!rows)
+		return false;
+	shapes->rows = rows;
+	for (int p = 0; p < pads->count; p++) {
+		rows[shapes->count] = *shape;
+		rows[shapes->count++].pad = pads->shapes[p].pad;
+	}
+	return true;
+}
+
+/* The lines of a file; false after a line on standard error. */
+static bool read_lines(struct sb_bench_shapes *shapes, FILE *in, const char *name,
+		       const struct list *pads)
+{
+	struct sb_bench_shape shape;
+	char *line = NULL;
+	size_t room = 0;
+	int number = 1, found = 0;
+	bool added = true;
+
+	for (; added && found >= 0 && getline(&line, &room, in) >= 0; number++) {
+		found = parse_line(line, &shape);
+		added = found <= 0 || add(shapes, &shape, pads);
+	}
+	if (!added)
+		fputs("shimblas bench: out of memory\n", stderr);
+	else if (found < 0)
+		fprintf(stderr, "shimblas bench: %s:%d: no product (MxNxK [nn|nt|tn|tt])\n", name,
+			number - 1);
+	else if (ferror(in))
+		fprintf(stderr, "shimblas bench: %s: %s\n", name, strerror(errno));
+	else if (!shapes->count)
+		fprintf(stderr, "shimblas bench: %s: no products\n", name);
+	free(line);
+	return added && found >= 0 && !ferror(in) && shapes->count;
+}
+
+static bool read_file(struct sb_bench_shapes *shapes, const char *name, const struct list *pads)
+{
+	FILE *in = fopen(name, "re");
+	bool read;
+
+	if (!in) {
+		fprintf(stderr, "shimblas bench: %s: %s\n", name, strerror(errno));
+		return false;
+	}
+	read = read_lines(shapes, in, name, pads);
+	fclose(in);
+	if (!read)
+		sb_bench_shapes_close(shapes);
+	return read;
+}
+
 /* From 1 to `largest`, each power of two as likely as any other. */
 static int64_t random_size(uint64_t *state, long largest)
 {
@@ -167,6 +243,7 @@ bool sb_bench_shapes_open(struct sb_bench_shapes *shapes, const struct sb_option
 	long count = sb_option_number(options, SB_OPTION_bench_shapes, 0, 1, 100000);
 	long seed = sb_option_number(options, SB_OPTION_bench_seed, 1, 0, 1L << 62);
 	long largest = sb_option_number(options, SB_OPTION_bench_largest, 4096, 1, LARGEST);
+	const char *file = options->value[SB_OPTION_bench_shapes_from];
 	struct list sizes, words, pads;
 
 	*shapes = (struct sb_bench_shapes){NULL, 0};
@@ -175,6 +252,8 @@ bool sb_bench_shapes_open(struct sb_bench_shapes *shapes, const struct sb_option
 	    !parse_list(&words, options, SB_OPTION_bench_transposes, "nn", parse_transposes) ||
 	    !parse_list(&pads, options, SB_OPTION_bench_pads, "0", parse_pad))
 		return false;
+	if (file)
+		return read_file(shapes, file, &pads);
 	if (count ? draw(shapes, count, seed, largest) : combine(shapes, &sizes, &words, &pads))
 		return true;
 	fputs("shimblas bench: out of memory\n", stderr);

@@ -7,14 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct sb_option rows[SB_OPTIONS] = {
-#define SB_OPTION(command, field, letter, value, text) {#command, #field, letter, value, text},
+/* The fields, until they are the words. */
+static char words[SB_OPTIONS][16] = {
+#define SB_OPTION(command, field, letter, value, text) #field,
 #include "options.def"
 #undef SB_OPTION
 };
 
+static const struct sb_option rows[SB_OPTIONS] = {
+#define SB_OPTION(command, field, letter, value, text)                                             \
+	{#command, words[SB_OPTION_##command##_##field], letter, value, text},
+#include "options.def"
+#undef SB_OPTION
+};
+
+/* C has no names with hyphens. */
+static void hyphenate(void)
+{
+	for (int row = 0; row < SB_OPTIONS; row++)
+		for (char *c = words[row]; (c = strchr(c, '_')); c++)
+			*c = '-';
+}
+
 const struct sb_option *sb_option_row(enum sb_option_row row)
 {
+	hyphenate();
 	return &rows[row];
 }
 
@@ -85,6 +102,7 @@ bool sb_option_parse(int argc, char **argv, bool strict, struct sb_options *opti
 {
 	int at = 1;
 
+	hyphenate();
 	*options = (struct sb_options){.rest = argc};
 	for (; at < argc && argv[at][0] == '-' && argv[at][1]; at++) {
 		if (strcmp(argv[at], "--") == 0) {

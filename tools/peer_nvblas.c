@@ -67,7 +67,7 @@ static void become(const struct sb_bench *bench, const char *configuration, int 
 	static const enum sb_option_row kept[] = {
 		SB_OPTION_bench_sizes,	SB_OPTION_bench_transposes, SB_OPTION_bench_pads,
 		SB_OPTION_bench_shapes, SB_OPTION_bench_seed,	    SB_OPTION_bench_largest,
-		SB_OPTION_bench_repeat, SB_OPTION_bench_pinned,
+		SB_OPTION_bench_repeat, SB_OPTION_bench_pinned,	    SB_OPTION_bench_shapes_from,
 	};
 	enum { KEPT = sizeof kept / sizeof *kept };
 	char self[PATH_MAX], *words[KEPT + 5] = {"shimblas", "bench", "--scope", "--csv"};

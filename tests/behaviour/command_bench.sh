@@ -43,11 +43,15 @@ if check == "combinations":
     assert {row["side"] for row in host} == {"gpu"} and all(row["kernel"] for row in host), host
     assert [key(row) for row in device] == wanted, device
     assert "peers" not in page
+elif check == "listed":
+    assert [key(row) for row in host] == [(m, n, k, trans, pad) for m, n, k, trans in
+        ((40, 30, 20, "nn"), (9, 9, 9, "tn"), (5, 6, 7, "tt")) for pad in (0, 3)], host
 elif check == "ladder":
     kernels = sys.argv[3].split()
     assert [row["kernel"] for row in device] == kernels, [row["kernel"] for row in device]
     assert all(row["ms"] >= 0 for row in device), device
-    assert all((row["pack_ms"] is not None) == ("bulk" in row["kernel"] or "slab" in row["kernel"] or "persistent" in row["kernel"]) for row in device), device
+    panels = ("sgemm_bulk", "sgemm_multistage", "sgemm_persistent", "sgemm_slab")
+    assert all((row["pack_ms"] is not None) == row["kernel"].startswith(panels) for row in device), device
     assert not host
 elif check == "peers":
     assert "SHIMBLAS_DRIVER" in page["peers"], page["peers"]
@@ -138,6 +142,30 @@ for seed in 7 7 8; do
 done
 [ "$(sort -u "$scratch/lists" | wc -l)" = 2 ] || { fail 'seeds'; cat "$scratch/lists"; }
 
+# Products listed in a file, each with every pad; a bad line is named. Those that are shipped are read.
+printf '# a list\n40x30x20\n\n  9 tn # a square\n5x6x7\ttt\n' >"$scratch/list"
+reads 'a list of products' listed -- bench --json --repeat 1 --shapes-from "$scratch/list" --pads 0,3 \
+    --only host
+for line in 4x5 '4x5x0' '4x5x6 nx' '4x5x6 nn tt' '4x5x6 nnn' 'x' '4x5x6x7 nn'; do
+    printf '# one\n1x2x3 nn\n%s\n7x7x7\n' "$line" >"$scratch/list"
+    run_as wrong bench --repeat 1 --shapes-from "$scratch/list"
+    [ "$(cat "$scratch/wrong.rc")" = 2 ] && grep -qF "$scratch/list:3: " "$scratch/wrong.err" &&
+        [ ! -s "$scratch/wrong.out" ] || fail "a list with $line: $(head -n 1 "$scratch/wrong.err")"
+done
+echo '# nothing' >"$scratch/list"
+for name in "$scratch/list" "$scratch/nowhere" "$scratch"; do
+    run_as wrong bench --repeat 1 --shapes-from "$name"
+    [ "$(cat "$scratch/wrong.rc")" = 2 ] && grep -qF "$name: " "$scratch/wrong.err" ||
+        fail "a list in $name: status $(cat "$scratch/wrong.rc")"
+done
+for name in "$srcdir"/doc/shapes/*; do
+    # What it ends with is wrong, so that it is read to its end and nothing is multiplied.
+    { cat "$name"; echo end; } >"$scratch/list"
+    run_as wrong bench --repeat 1 --shapes-from "$scratch/list"
+    grep -qF "$scratch/list:$(wc -l <"$scratch/list"): " "$scratch/wrong.err" ||
+        fail "$name: $(head -n 1 "$scratch/wrong.err")"
+done
+
 # Both sides of the judge, over squares and as many shapes as were asked for.
 for seed in 7 7 8; do
     reads "crossover of seed $seed" crossover -- bench --crossover --json --repeat 1 --shapes 12 \
@@ -149,18 +177,23 @@ reads 'crossover without a device' crossover -- env SHIMBLAS_DRIVER=/nowhere.so 
     --crossover --json --repeat 1 --shapes 12 --largest 70 >/dev/null
 lines=0
 
-# The pictures of it, where they can be drawn.
+# The pictures of it and of the ladder, where they can be drawn.
 if command -v gnuplot >/dev/null; then
-    run_as csv bench --crossover --csv --repeat 1 --shapes 12 --largest 70
-    for plot in crossover regret; do
+    run_as crossover bench --crossover --csv --repeat 1 --shapes 12 --largest 70
+    run_as regret cat "$scratch/crossover.out"
+    run_as ladder bench --ladder --only device --csv --repeat 1 --sizes 64
+    for plot in crossover ladder regret; do
         for kind in svg png; do
-            gnuplot -e "data='$scratch/csv.out'; picture='$scratch/$plot.$kind'" \
+            gnuplot -e "data='$scratch/$plot.out'; picture='$scratch/$plot.$kind'" \
                 "$srcdir/doc/plots/$plot.gnuplot" >"$scratch/plot" 2>&1
             [ -s "$scratch/$plot.$kind" ] && [ ! -s "$scratch/plot" ] ||
                 { fail "$plot.$kind"; head -n 5 "$scratch/plot"; }
         done
     done
     grep -q 'GPU, predicted' "$scratch/crossover.svg" || fail 'crossover.svg has no key'
+    for kernel in $kernels; do
+        tr '\n' ' ' <"$scratch/ladder.svg" | grep -q "${kernel#sgemm_} 64" || fail "ladder.svg: no $kernel"
+    done
 fi
 
 # CSV has the same rows; text has them in lines.

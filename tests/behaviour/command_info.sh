@@ -121,7 +121,7 @@ for word in $commands; do
     grep -q "^usage: shimblas $word" "$scratch/one.out" || fail "help $word"
     run_as behind "$command" "$word" --help
     same_run "help $word and $word --help" one behind
-    for option in $(sed -n "s/^SB_OPTION($word, \([a-z_]*\),.*/\1/p" "$srcdir/tools/options.def"); do
+    for option in $(sed -n "s/^SB_OPTION($word, \([a-z_]*\),.*/\1/p" "$srcdir/tools/options.def" | tr _ -); do
         grep -q -- "--$option" "$scratch/one.out" || fail "help $word: no --$option"
     done
 done

@@ -39,7 +39,7 @@ page shimblas.1 >"$scratch/page"
 for word in $commands; do
     grep -Eq "^     $word( |\$)" "$scratch/page" || fail "shimblas.1: no command $word"
 done
-sed -n 's/^SB_OPTION([a-z]*, \([a-z_]*\),.*/\1/p' "$srcdir/tools/options.def" |
+sed -n 's/^SB_OPTION([a-z]*, \([a-z_]*\),.*/\1/p' "$srcdir/tools/options.def" | tr _ - |
     while read -r word; do
         grep -q -- "--$word" "$scratch/page" || echo "fail: shimblas.1: no option --$word"
     done >"$scratch/missing"
@@ -76,7 +76,7 @@ if command -v bash >/dev/null; then
     complete shimblas help '' | diff "$scratch/wanted" - || fail 'completion: help'
     for word in $commands; do
         sed -n "s/^SB_OPTION($word, \([a-z_]*\),.*/--\1/p" "$srcdir/tools/options.def" |
-            sort >"$scratch/wanted"
+            tr _ - | sort >"$scratch/wanted"
         complete shimblas "$word" -- | sed '/^$/d' | diff "$scratch/wanted" - ||
             fail "completion: options of $word"
     done

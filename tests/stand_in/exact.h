@@ -5,9 +5,9 @@
  * The threads of a block are fibers that switch where the kernel waits. Every load and store is
  * checked: shared arrays by their extents, global memory by the caller's callback. Reading shared
  * memory that was never written, two threads meeting in one word without a barrier between them, a
- * bulk copy that is read before its barrier was waited for or that overwrites what others may still
- * read, and a block that waits for ever are errors. Bulk copies read their source as late as their
- * barrier permits.
+ * copy that is read before it was waited for or that overwrites what others may still read, and a
+ * block that waits for ever are errors. Asynchronous and bulk copies read their source as late as
+ * the wait for them permits.
  *
  * All functions may be called from several threads at once; one launch runs on one thread.
  */
@@ -29,7 +29,7 @@ enum sb_exact_result {
 	SB_EXACT_GLOBAL,	/* global access that the callback refused, or misaligned */
 	SB_EXACT_SHARED,	/* shared access beyond its array, or misaligned */
 	SB_EXACT_UNINITIALISED, /* shared memory read before it was written */
-	SB_EXACT_RACE,		/* threads, or a thread and a bulk copy, meet without a barrier */
+	SB_EXACT_RACE,		/* threads, or a thread and a copy, meet without a barrier */
 	SB_EXACT_COPY,		/* bulk copy with a bad map, barrier or byte count */
 	SB_EXACT_DEADLOCK	/* the block waits for ever, or leaves a copy in flight */
 };

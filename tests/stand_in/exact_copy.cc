@@ -198,5 +198,8 @@ bool sb_exact_copy_idle(const sb_exact_launch *launch)
 	for (const sb_exact_copy_barrier &barrier : launch->barriers)
 		if (!barrier.copies.empty())
 			return false;
+	for (const sb_exact_thread &thread : launch->thread)
+		if (!thread.copies.empty())
+			return false;
 	return true;
 }

@@ -39,6 +39,9 @@ void sb_exact_flag(unsigned *flag, bool raise, sb_exact_line line);
 void *sb_exact_shared_memory(size_t bytes, int dynamic);
 void sb_exact_barrier(void);
 void sb_exact_warp_barrier(void);
+void sb_exact_async_copy(float *to, const float *from, unsigned bytes, sb_exact_line line);
+void sb_exact_async_commit(void);
+void sb_exact_async_wait(unsigned left);
 void sb_exact_copy_init(uint64_t *barrier, unsigned arrivals, sb_exact_line line);
 void sb_exact_copy_arrive(uint64_t *barrier, sb_exact_line line);
 void sb_exact_copy_publish(void);
@@ -172,6 +175,25 @@ static inline void sb_flag_raise(unsigned *flag, SB_HERE)
 static inline void sb_flag_await(const unsigned *flag, SB_HERE)
 {
 	sb_exact_flag(const_cast<unsigned *>(flag), false, line);
+}
+
+template <int rows, int columns>
+static inline void sb_async_copy4(float (&to)[rows][columns], int row, int column,
+				  const float *from, bool asked, SB_HERE)
+{
+	sb_exact_extent(row, rows, column, columns, 4, line);
+	if (asked)
+		sb_exact_async_copy(&to[row][column], from, 16, line);
+}
+
+static inline void sb_async_commit()
+{
+	sb_exact_async_commit();
+}
+
+template <int left> static inline void sb_async_wait()
+{
+	sb_exact_async_wait(left);
 }
 
 static inline void sb_copy_barrier_init(uint64_t &barrier, unsigned arrivals, SB_HERE)

@@ -20,6 +20,8 @@ void sb_exact_shared_block(sb_exact_launch *launch)
 
 		seen.assign(launch->threads + SB_EXACT_COPY_BARRIERS, 0);
 		seen[t] = 1;
+		launch->thread[t].copies.clear();
+		launch->thread[t].groups = 0;
 	}
 }
 
@@ -76,12 +78,19 @@ void sb_exact_extent(int row, int rows, int column, int columns, unsigned words,
 			      words);
 }
 
+/* Now, as the thread's own clock has it. */
+static sb_exact_moment moment(const sb_exact_launch *launch, int thread)
+{
+	return {launch->epoch, launch->thread[(size_t)thread].seen[(size_t)thread],
+		(uint16_t)thread, true};
+}
+
 static void read_word(sb_exact_launch *launch, size_t word, int thread, sb_exact_line line)
 {
 	const sb_exact_moment &written = launch->written[word];
 
 	if (launch->in_flight[word])
-		sb_exact_fail(SB_EXACT_RACE, line, "read while a bulk copy into it is in flight");
+		sb_exact_fail(SB_EXACT_RACE, line, "read while a copy into it is in flight");
 	if (!written.happened)
 		sb_exact_fail(SB_EXACT_UNINITIALISED, line, "shared byte %zu was never written",
 			      word * 4);
@@ -91,9 +100,7 @@ static void read_word(sb_exact_launch *launch, size_t word, int thread, sb_exact
 			      written.who < launch->threads ? "thread" : "copy barrier",
 			      written.who < launch->threads ? written.who
 							    : written.who - (int)launch->threads);
-	launch->read[word * launch->warps + (size_t)thread / 32] = {
-		launch->epoch, launch->thread[(size_t)thread].seen[(size_t)thread],
-		(uint16_t)thread, true};
+	launch->read[word * launch->warps + (size_t)thread / 32] = moment(launch, thread);
 }
 
 static void write_word(sb_exact_launch *launch, size_t word, int thread, sb_exact_line line)
@@ -101,7 +108,7 @@ static void write_word(sb_exact_launch *launch, size_t word, int thread, sb_exac
 	const sb_exact_moment &written = launch->written[word];
 
 	if (launch->in_flight[word])
-		sb_exact_fail(SB_EXACT_RACE, line, "written while a bulk copy is in flight");
+		sb_exact_fail(SB_EXACT_RACE, line, "written while a copy is in flight");
 	if (!sb_exact_ordered(launch, written, thread))
 		sb_exact_fail(SB_EXACT_RACE, line,
 			      "written without a barrier after the write by %d", written.who);
@@ -126,9 +133,7 @@ void sb_exact_shared(const void *p, unsigned bytes, bool write, sb_exact_line li
 	for (size_t word = offset / 4; word < (offset + bytes) / 4; word++) {
 		if (write) {
 			write_word(launch, word, thread, line);
-			launch->written[word] = {
-				launch->epoch, launch->thread[(size_t)thread].seen[(size_t)thread],
-				(uint16_t)thread, true};
+			launch->written[word] = moment(launch, thread);
 		} else {
 			read_word(launch, word, thread, line);
 		}
@@ -154,5 +159,13 @@ void sb_exact_copy_landed(sb_exact_launch *launch, size_t first, size_t last, si
 	for (size_t word = first; word < last; word++) {
 		launch->in_flight[word] = false;
 		launch->written[word] = now;
+	}
+}
+
+void sb_exact_async_landed(sb_exact_launch *launch, size_t first, size_t last)
+{
+	for (size_t word = first; word < last; word++) {
+		launch->in_flight[word] = false;
+		launch->written[word] = moment(launch, sb_exact_now.thread);
 	}
 }

@@ -31,12 +31,21 @@ struct sb_exact_moment {
 	bool happened;
 };
 
+/* An asynchronous copy that its thread has not waited for. */
+struct sb_exact_async {
+	size_t offset; /* in shared memory, bytes */
+	const void *from;
+	unsigned bytes, group;
+};
+
 struct sb_exact_thread {
 	sb_fiber fiber;
 	sb_exact_waits waits;
 	size_t barrier; /* SB_AT_COPY */
 	unsigned parity;
-	std::vector<uint32_t> seen; /* of every thread and copy barrier, this epoch */
+	std::vector<uint32_t> seen;	    /* of every thread and copy barrier, this epoch */
+	std::vector<sb_exact_async> copies; /* the oldest first */
+	unsigned groups;		    /* committed so far */
 };
 
 struct sb_exact_copy {
@@ -99,6 +108,8 @@ bool sb_exact_ordered(const sb_exact_launch *launch, const sb_exact_moment &befo
 /* A copy into words [first, last) is asked for by the running thread, or has landed. */
 void sb_exact_copy_asked(sb_exact_launch *launch, size_t first, size_t last, sb_exact_line line);
 void sb_exact_copy_landed(sb_exact_launch *launch, size_t first, size_t last, size_t barrier);
+/* By the running thread, which has waited for it. */
+void sb_exact_async_landed(sb_exact_launch *launch, size_t first, size_t last);
 void sb_exact_meet_block(sb_exact_launch *launch);
 void sb_exact_meet_warp(sb_exact_launch *launch, unsigned warp);
 

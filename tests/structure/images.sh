@@ -90,6 +90,8 @@ archs=$(sed -n "s/.*entry function 'sgemm_bulk_.* for 'sm_\([0-9]*\)'.*/\1/p" "$
 command -v cuobjdump >/dev/null || archs=
 [ -n "$archs" ] || echo 'no cuobjdump: the share of FMAs is not looked at'
 for arch in $archs; do
+    [ "$arch" -lt 80 ] && continue
+    share "$arch" multistage_128x128x32 92
     [ "$arch" -lt 90 ] && continue
     share "$arch" bulk_128x128x32 92
     share "$arch" persistent_128x128x32 92

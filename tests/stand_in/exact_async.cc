@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asynchronous copies that threads make for themselves, in groups. A copy reads its source when its
+ * thread waits for its group and not before; from when it is asked for until then its destination
+ * belongs to nobody, and afterwards it is a write of that thread, for others to see by a barrier.
+ */
+#include "exact_state.h"
+
+#include <cstring>
+
+static sb_exact_thread &self()
+{
+	return sb_exact_launch_now->thread[(size_t)sb_exact_now.thread];
+}
+
+void sb_exact_async_copy(float *to, const float *from, unsigned bytes, sb_exact_line line)
+{
+	sb_exact_launch *launch = sb_exact_launch_now;
+	size_t offset = (size_t)(reinterpret_cast<unsigned char *>(to) - launch->shared);
+
+	sb_exact_global(from, bytes, false, line);
+	if (offset % bytes != 0 || offset + bytes > launch->shared_bytes)
+		sb_exact_fail(SB_EXACT_SHARED, line, "a copy of %u bytes to shared byte %zu", bytes,
+			      offset);
+	sb_exact_copy_asked(launch, offset / 4, (offset + bytes) / 4, line);
+	if (launch->counts != nullptr)
+		sb_exact_count(launch, true, to, bytes, true, line);
+	self().copies.push_back({offset, from, bytes, self().groups});
+}
+
+void sb_exact_async_commit()
+{
+	self().groups++;
+}
+
+void sb_exact_async_wait(unsigned left)
+{
+	sb_exact_launch *launch = sb_exact_launch_now;
+	std::vector<sb_exact_async> &copies = self().copies;
+	size_t landed = 0;
+
+	while (landed < copies.size() && copies[landed].group + left < self().groups) {
+		const sb_exact_async &copy = copies[landed++];
+
+		memcpy(launch->shared + copy.offset, copy.from, copy.bytes);
+		sb_exact_async_landed(launch, copy.offset / 4, (copy.offset + copy.bytes) / 4);
+	}
+	copies.erase(copies.begin(), copies.begin() + (ptrdiff_t)landed);
+}
