@@ -21,8 +21,8 @@ struct sb_bench_shapes {
 
 /*
  * The shapes that the options of `bench` ask for: those a file lists, each with every pad; or a
- * random list, the same for the same seed; or every combination of sizes, transposes and pads. False
- * after a line on standard error if they make no sense or the file cannot be read.
+ * random list, the same for the same seed; or every combination of sizes, transposes and pads.
+ * False after a line on standard error if they make no sense or the file cannot be read.
  */
 bool sb_bench_shapes_open(struct sb_bench_shapes *shapes, const struct sb_options *options);
 void sb_bench_shapes_close(struct sb_bench_shapes *shapes);
