@@ -188,7 +188,11 @@ static void meet_device(struct sb_device *device)
 
 static void buy_start(const struct sb_forward *forward)
 {
-	(void)profile_for(forward);
+	enum sb_reason why;
+
+	/* Which backend's profile it is matters once, and looking for a backend may be dear. */
+	if (sb_device_health(&why) == SB_HEALTH_UNBORN)
+		(void)profile_for(forward);
 	sb_start_meet(meet_device);
 	sb_start_buy();
 }
