@@ -131,18 +131,5 @@ set tics nomirror
 set border 3
 set key outside right center reverse Left
 load "$scratch/plot"
-load "$scratch/names"
-height = 160 + 26 * rows
-set terminal $terminal
-set output "$picture"
-set title title
-set xlabel "ms since the call began"
-set xrange [0:most]
-set yrange [-.6:rows - .4]
-set grid xtics
-set tics nomirror
-set border 3
-set key outside right center reverse Left
-load "$scratch/plot"
 EOF
 LC_ALL=C gnuplot "$scratch/script"
