@@ -99,23 +99,27 @@ static bool aligned(const struct sb_call *call)
 	return bits % sb_element(call->type)->bytes == 0;
 }
 
-/* What the backend says of its threads, else what it will find when it is first called. */
-static int threads_of(const struct sb_forward *forward)
+/* NULL where nobody calls; to be asked once a call, as a spelling without one is searched again. */
+static const struct sb_backend *backend_of(const struct sb_forward *forward)
 {
-	const struct sb_backend *backend =
-		forward ? sb_backend_find(forward->name, forward->caller) : NULL;
+	return forward ? sb_backend_find(forward->name, forward->caller) : NULL;
+}
+
+/* What the backend says of its threads, else what it will find when it is first called. */
+static int threads_of(const struct sb_backend *backend)
+{
 	int threads = backend ? sb_backend_threads_get(&backend->threads) : 0;
 
 	return threads ? threads : sb_threads_backend();
 }
 
-static const struct sb_profile *profile_for(const struct sb_forward *forward)
+static const struct sb_profile *profile_for(const struct sb_backend *backend)
 {
-	return sb_profile(forward ? sb_backend_find(forward->name, forward->caller)->path : NULL);
+	return sb_profile(backend ? backend->path : NULL);
 }
 
 /* All that can be known without asking CUDA about the operands. */
-static struct sb_situation situation_here(const struct sb_forward *forward)
+static struct sb_situation situation_here(const struct sb_backend *backend)
 {
 	struct sb_situation situation = {.processors = sb_profile_processors()};
 
@@ -125,7 +129,7 @@ static struct sb_situation situation_here(const struct sb_forward *forward)
 		situation.threads = situation.processors;
 		return situation;
 	}
-	situation.threads = threads_of(forward);
+	situation.threads = threads_of(backend);
 	situation.callers = sb_process_callers();
 	return situation;
 }
@@ -192,7 +196,7 @@ static void buy_start(const struct sb_forward *forward)
 
 	/* Which backend's profile it is matters once, and looking for a backend may be dear. */
 	if (sb_device_health(&why) == SB_HEALTH_UNBORN)
-		(void)profile_for(forward);
+		(void)profile_for(backend_of(forward));
 	sb_start_meet(meet_device);
 	sb_start_buy();
 }
@@ -239,8 +243,9 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 					const struct sb_forward *forward,
 					struct sb_decision decision)
 {
-	const struct sb_profile *profile = profile_for(forward);
-	struct sb_situation situation = situation_here(forward);
+	const struct sb_backend *backend = backend_of(forward);
+	const struct sb_profile *profile = profile_for(backend);
+	struct sb_situation situation = situation_here(backend);
 	struct sb_decision judged = decision;
 
 	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
