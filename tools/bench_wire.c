@@ -15,36 +15,6 @@ static const double patience = 30;
 
 static const size_t sizes[] = {1 << 20, 4 << 20, 16 << 20, 64 << 20, MOST};
 
-/* A piece that has come home, put where a program would want it. */
-static void commit(void *context, const struct sb_chunk *piece, const void *from, size_t pitch)
-{
-	const struct sb_lines *lines = context;
-
-	for (size_t i = 0; i < piece->height; i++)
-		memcpy((char *)lines->host + (piece->line + i) * lines->host_pitch + piece->start,
-		       (const char *)from + i * pitch, piece->width);
-}
-
-/* Until the stream has passed what was queued on it. */
-static bool passed(struct sb_device *device, enum sb_stream stream)
-{
-	sb_cu_event event = device->events[0];
-
-	return device->cu->event_record(event, device->streams[stream]) == SB_CU_SUCCESS &&
-	       sb_device_wait(device, event, patience) == SB_OK;
-}
-
-static bool copy(struct sb_device *device, struct sb_lines *lines, bool up, bool pinned)
-{
-	if (up)
-		return sb_transfer_up(device, lines, pinned, patience) == SB_OK &&
-		       passed(device, SB_STREAM_UP);
-	if (pinned)
-		return sb_ring_copy(device, lines, false, NULL) == SB_OK &&
-		       passed(device, SB_STREAM_DOWN);
-	return sb_transfer_down(device, lines, commit, lines, patience) == SB_OK;
-}
-
 /* The median of the seconds that a copy takes; negative if one failed. */
 static double measure(struct sb_bench_pace pace, struct sb_device *device, struct sb_lines *lines,
 		      bool up, bool pinned)
@@ -54,7 +24,7 @@ static double measure(struct sb_bench_pace pace, struct sb_device *device, struc
 	for (int i = -1; i < pace.repeat; i++) {
 		double start = sb_bench_now();
 
-		if (!copy(device, lines, up, pinned))
+		if (!sb_gpu_copy(device, lines, up, pinned, patience))
 			return -1;
 		if (i >= 0)
 			seconds[i] = sb_bench_now() - start;

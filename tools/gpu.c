@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu.h"
 
+#include <string.h>
+
 #include "sample.h"
 #include "settings.h"
 #include "start.h"
@@ -93,4 +95,34 @@ void sb_gpu_give_pinned(void *memory)
 		return;
 	(void)device->cu->host_free(memory);
 	sb_gpu_depart(device, &visit);
+}
+
+/* A piece that has come home, put where a program would want it. */
+static void commit(void *context, const struct sb_chunk *piece, const void *from, size_t pitch)
+{
+	const struct sb_lines *lines = context;
+
+	for (size_t i = 0; i < piece->height; i++)
+		memcpy((char *)lines->host + (piece->line + i) * lines->host_pitch + piece->start,
+		       (const char *)from + i * pitch, piece->width);
+}
+
+bool sb_gpu_passed(struct sb_device *device, enum sb_stream stream, double patience)
+{
+	sb_cu_event event = device->events[0];
+
+	return device->cu->event_record(event, device->streams[stream]) == SB_CU_SUCCESS &&
+	       sb_device_wait(device, event, patience) == SB_OK;
+}
+
+bool sb_gpu_copy(struct sb_device *device, struct sb_lines *lines, bool up, bool pinned,
+		 double patience)
+{
+	if (up)
+		return sb_transfer_up(device, lines, pinned, patience) == SB_OK &&
+		       sb_gpu_passed(device, SB_STREAM_UP, patience);
+	if (pinned)
+		return sb_ring_copy(device, lines, false, NULL) == SB_OK &&
+		       sb_gpu_passed(device, SB_STREAM_DOWN, patience);
+	return sb_transfer_down(device, lines, commit, lines, patience) == SB_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "page.h"
+#include "transfer.h"
 
 /* The device, started if it was not; NULL if there is none that can be used. */
 struct sb_device *sb_gpu_device(void);
@@ -33,5 +34,11 @@ void sb_gpu_say_team(struct sb_page *page, const struct sb_team *team);
 /* Pinned host memory; NULL if there is none. */
 void *sb_gpu_take_pinned(size_t bytes);
 void sb_gpu_give_pinned(void *memory);
+
+/* With the device entered. Waits until the stream has passed what was queued on it. */
+bool sb_gpu_passed(struct sb_device *device, enum sb_stream stream, double patience);
+/* Copies lines of host memory, pinned or not, and waits for the end. False: the device failed. */
+bool sb_gpu_copy(struct sb_device *device, struct sb_lines *lines, bool up, bool pinned,
+		 double patience);
 
 #endif

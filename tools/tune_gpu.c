@@ -20,44 +20,16 @@ static const double patience = 30, long_run = 50e-3;
 
 /* --- links --- */
 
-static void commit(void *context, const struct sb_chunk *piece, const void *from, size_t pitch)
-{
-	const struct sb_lines *lines = context;
-
-	for (size_t i = 0; i < piece->height; i++)
-		memcpy((char *)lines->host + (piece->line + i) * lines->host_pitch + piece->start,
-		       (const char *)from + i * pitch, piece->width);
-}
-
-static bool passed(struct sb_device *device, enum sb_stream stream)
-{
-	sb_cu_event event = device->events[0];
-
-	return device->cu->event_record(event, device->streams[stream]) == SB_CU_SUCCESS &&
-	       sb_device_wait(device, event, patience) == SB_OK;
-}
-
-static bool copy(struct sb_device *device, struct sb_lines *lines, enum sb_link link)
-{
-	bool pinned = link == SB_PINNED_UP || link == SB_PINNED_DOWN;
-
-	if (link == SB_STAGED_UP || link == SB_PINNED_UP)
-		return sb_transfer_up(device, lines, pinned, patience) == SB_OK &&
-		       passed(device, SB_STREAM_UP);
-	if (pinned)
-		return sb_ring_copy(device, lines, false, NULL) == SB_OK &&
-		       passed(device, SB_STREAM_DOWN);
-	return sb_transfer_down(device, lines, commit, lines, patience) == SB_OK;
-}
-
 static double copy_seconds(struct sb_device *device, struct sb_lines *lines, enum sb_link link)
 {
+	bool up = link == SB_STAGED_UP || link == SB_PINNED_UP;
+	bool pinned = link == SB_PINNED_UP || link == SB_PINNED_DOWN;
 	double seconds[REPEAT];
 
 	for (int i = -1; i < REPEAT; i++) {
 		double start = sb_bench_now();
 
-		if (!copy(device, lines, link))
+		if (!sb_gpu_copy(device, lines, up, pinned, patience))
 			return -1;
 		if (i >= 0)
 			seconds[i] = sb_bench_now() - start;
@@ -161,7 +133,7 @@ static bool measure_launch(struct sb_tune *tune, struct sb_device *device)
 	taken = device->cu->memory_alloc(&memory, 3 * bytes) == SB_CU_SUCCESS &&
 		device->cu->set_words(memory, 0, 3 * SMALL * SMALL,
 				      device->streams[SB_STREAM_UP]) == SB_CU_SUCCESS &&
-		passed(device, SB_STREAM_UP);
+		sb_gpu_passed(device, SB_STREAM_UP, patience);
 	sb_gpu_depart(device, &visit);
 	if (!taken)
 		return false;
