@@ -181,9 +181,9 @@ void sb_core_eight_set(struct sb_core_eight *eight, enum sb_core_format format, 
 typedef int32_t eight_t __attribute__((vector_size(4 * SB_CORE_WIDTH)));
 
 /* Sixteen products fit an int32_t, whose greatest is below 2^27. */
-__attribute__((always_inline)) static inline void
-products(const struct sb_core_row *a, const struct sb_core_eight *b, int32_t *largest,
-	 int32_t *totals)
+__attribute__((always_inline)) static inline void products(const struct sb_core_row *a,
+							   const struct sb_core_eight *b,
+							   int32_t *largest, int32_t *totals)
 {
 	eight_t most, sum = {0}, most_shift = sum + 31;
 
