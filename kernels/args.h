@@ -27,6 +27,24 @@
  *     work[s * m * n + i * work_i + j * work_j] = chain of slab s
  * and a sum kernel, launched next with the same arguments, makes C of them as above. With one slab
  * it writes C itself, and work may be NULL.
+ *
+ * Products emulated on the tensor cores have sums of their own (their sources say which) and are
+ * decided tile by tile of 128 x 128 elements of C: flags_a has a word for each 128 rows, flags_b
+ * for each 128 columns, the first word that of the launch's first row or column; a tile's flags are
+ * those of its rows and of its columns. `fp16x3` leaves a tile with SB_NOT_FP16 alone; `bf16x6`
+ * computes those with SB_NOT_FP16 and no others (all, where flags_a is NULL), and where it finds
+ * an element that three bf16 do not hold it raises SB_NOT_BF16 and leaves the tile alone; a strict
+ * kernel of 128 x 128 tiles that kernels.def names computes only those with SB_NOT_BF16 (all, where
+ * flags_a is NULL). Where k is longer than SB_SPLIT_CHUNK, work has room for a tile's floats for
+ * each block of `fp16x3` or `bf16x6`.
+ *
+ * Planes, in the form PLANES: what `split_fp16` makes of a canonical panel. K being k rounded up to
+ * whole 64s, plane p (0: high parts, 1: low parts) of rows [64 r, 64 r + 64) and of k in
+ * [64 s, 64 s + 64) is the piece of 4096 elements that begins at ((r * (K / 64) + s) * 2 + p) *
+ * 4096. In a piece element (i, k) lies at k * 64 + ((i / 8) ^ (k % 8)) * 8 + i % 8. The extent is
+ * rounded up to whole 128s; zeros fill it up. A part of a panel that begins at row 64 r begins with
+ * piece r. exponents[slab * exponents_ld + i] = -(e << 23) for slabs of SB_SPLIT_SLAB values of k,
+ * where 2^e is what the row was multiplied by there.
  */
 #ifndef SB_ARGS_H
 #define SB_ARGS_H
@@ -39,6 +57,11 @@
 
 #define SB_SLAB 256 /* length of one FMA chain in k */
 #define SB_PAD	32  /* panels' leading dimensions are multiples of this many elements */
+
+#define SB_SPLIT_SLAB  512  /* of k: has one scale for each row */
+#define SB_SPLIT_CHUNK 4096 /* of k: has one sum, and the chunks' sums are added up */
+#define SB_NOT_FP16    1u   /* flags: a row or column that two scaled fp16 do not hold */
+#define SB_NOT_BF16    2u   /* or three bf16 */
 
 /* A CUtensorMap: 128 opaque bytes, aligned to 64, made by cuTensorMapEncodeTiled. */
 struct sb_tensor_map {
@@ -62,6 +85,10 @@ struct sb_gemm_args {
 	int32_t resume;
 	float *work;		/* the slabs' chains of a method that splits k; see above */
 	int64_t work_i, work_j; /* 1 and m, or n and 1 */
+	const uint16_t *planes_a, *planes_b;
+	const int32_t *exponents_a, *exponents_b;
+	int64_t exponents_a_ld, exponents_b_ld;
+	uint32_t *flags_a, *flags_b; /* both NULL: every tile */
 };
 
 /*
@@ -74,6 +101,23 @@ struct sb_pack_args {
 	int64_t from_i, from_k;
 	int64_t ld; /* >= padded_extent, a multiple of SB_PAD */
 	int32_t extent, depth, padded_extent, padded_depth;
+};
+
+/*
+ * A split kernel makes planes of a canonical panel or of a part of one that begins at a row that is
+ * a multiple of 128: from[k * ld + i] for i < extent and k < depth. It writes all pieces and
+ * exponents of the padded extent and depth, and raises SB_NOT_FP16 for each 128 rows of which two
+ * fp16 do not hold an element. flags begin as zeros.
+ */
+struct sb_split_args {
+	const float *from;
+	uint16_t *planes;
+	int32_t *exponents;
+	uint32_t *flags;
+	int64_t ld, exponents_ld;
+	int32_t extent, depth;
+	int32_t padded_extent; /* a multiple of 128 */
+	int32_t padded_depth;  /* a multiple of 64 */
 };
 
 #endif
