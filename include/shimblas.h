@@ -71,8 +71,9 @@ struct shimblas_decision {
 	double seconds;	    /* 0 where no clock was asked for */
 	/* "strict", or "fp16x3" or "bf16x6" where most of C was emulated; "-" on the CPU */
 	const char *arithmetic;
-	/* What kept C, or tiles of it, from the first tier, "guard" say; "-": nothing. Of an emulated
-	 * product it is looked at only where SHIMBLAS_REPORT or SHIMBLAS_VERBOSE asks for it. */
+	/* What kept C, or tiles of it, from the first tier, "guard" say; "-": nothing. Of an
+	 * emulated product it is looked at only where SHIMBLAS_REPORT or SHIMBLAS_VERBOSE asks for
+	 * it. */
 	const char *fallback;
 };
 /* Returns 0, or -1 if this thread has made no call or `size` is unknown. */
