@@ -127,7 +127,7 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 	struct function *found;
 	enum sb_status status = find_gemm(device, kernel, &found);
 
-	for (int across = 0; status == SB_OK && kernel->form == SB_FORM_PANELS && across <= 1;
+	for (int across = 0; status == SB_OK && kernel->form != SB_FORM_ANY && across <= 1;
 	     across++) {
 		const struct sb_pack_kernel *pack = sb_registry_pack(across);
 
@@ -135,6 +135,21 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 	}
 	if (status == SB_OK && sb_registry_splits(kernel))
 		status = find(device, sb_registry_sum()->source, sb_registry_sum()->name, &found);
+	return status;
+}
+
+enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb_tiers *tiers)
+{
+	const struct sb_kernel *all[] = {tiers->fp16x3, tiers->bf16x6, tiers->strict};
+	const struct sb_split_kernel *split = sb_registry_split();
+	enum sb_status status = SB_OK;
+	struct function *found;
+
+	for (size_t i = 0; status == SB_OK && i < sizeof all / sizeof *all; i++)
+		if (all[i])
+			status = sb_launch_prepare(device, all[i]);
+	if (status == SB_OK && tiers->fp16x3)
+		status = find(device, split->source, split->name, &found);
 	return status;
 }
 
@@ -249,6 +264,34 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 		      ceil_div(args->padded_extent, pack->bi) *
 			      ceil_div(args->padded_depth, pack->bk),
 		      pack->threads, 0, stream, &copy);
+}
+
+enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_args *args,
+			       enum sb_stream stream)
+{
+	const struct sb_split_kernel *split = sb_registry_split();
+	struct sb_split_args copy = *args;
+	struct function *found;
+	enum sb_status status = find(device, split->source, split->name, &found);
+
+	if (status != SB_OK)
+		return status;
+	return launch(device, found->function,
+		      ceil_div(args->padded_extent, split->bi) *
+			      ceil_div(args->padded_depth, split->bk),
+		      split->threads, 0, stream, &copy);
+}
+
+enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *tiers,
+			       struct sb_gemm_args *args, enum sb_stream stream)
+{
+	const struct sb_kernel *all[] = {tiers->fp16x3, tiers->bf16x6, tiers->strict};
+	enum sb_status status = SB_OK;
+
+	for (size_t i = 0; status == SB_OK && i < sizeof all / sizeof *all; i++)
+		if (all[i])
+			status = sb_launch_gemm(device, all[i], args, stream);
+	return status;
 }
 
 enum sb_status sb_launch_facts(struct sb_device *device, const struct sb_kernel *kernel,

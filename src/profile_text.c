@@ -142,14 +142,15 @@ enum part {
 	LAUNCH,
 	OVERLAP,
 	KERNEL,
+	EMULATED,
 	LINK,
 	WHOLE,
 	CPU,
 	PARTS
 };
 static const char *const parts[PARTS] = {
-	"gpu",	 "driver", "backend", "processors", "key",  "device", "copy",
-	"start", "launch", "overlap", "kernel",	    "link", "whole",  "cpu",
+	"gpu",	  "driver",  "backend", "processors", "key",  "device", "copy", "start",
+	"launch", "overlap", "kernel",	"emulated",   "link", "whole",	"cpu",
 };
 struct reading {
 	struct sb_profile *profile;
@@ -284,6 +285,8 @@ static bool read_part(enum part part, struct line *line, struct reading *r)
 		return decimal(line, &p->overlap) && p->overlap <= 1;
 	case KERNEL:
 		return positive(line, 1, &p->kernel);
+	case EMULATED:
+		return positive(line, 1, &p->emulated);
 	case LINK:
 		return read_link(line, p);
 	case WHOLE:
@@ -338,8 +341,10 @@ static const char *complete(struct reading *r)
 	struct sb_profile *p = r->profile;
 
 	for (int part = 0; part < PARTS; part++)
-		if (!r->seen[part] && part != WHOLE)
+		if (!r->seen[part] && part != WHOLE && part != EMULATED)
 			return "a line is missing";
+	if (!r->seen[EMULATED])
+		p->emulated = p->kernel;
 	for (int i = 0; i < SB_LINKS; i++)
 		if (!(p->link[i][0] > 0))
 			return "a link is missing";

@@ -113,15 +113,18 @@ struct sb_tiers {
 #define SB_FP16X3_LEAST 1024
 
 /*
- * As pick, of an emulated product: NONE or SHORT, and the tiers are filled in; or why it is to be
- * computed by a strict kernel: NO_KERNEL, or FASTER, where one is predicted to take less.
+ * As pick, of an emulated product: true, and the tiers are filled in; or false, and it is to be
+ * computed by a strict kernel. *why: NONE or SHORT; or NO_KERNEL, or FASTER, where a strict one is
+ * predicted to take less.
  */
-enum sb_fallback sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k,
-					const struct sb_target *target, struct sb_tiers *tiers);
-/* As choose: a kernel of theirs that SHIMBLAS_KERNEL names is used for any shape, bf16x6 for all of
- * C, and a strict one is NAMED. */
-enum sb_fallback sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k,
-					  const struct sb_target *target, struct sb_tiers *tiers);
+bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
+			    struct sb_tiers *tiers, enum sb_fallback *why);
+/*
+ * As choose: one of their kernels that SHIMBLAS_KERNEL names is used for any shape, bf16x6 for all
+ * of C, and so is a strict one; *why is NAMED then.
+ */
+bool sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
+			      struct sb_tiers *tiers, enum sb_fallback *why);
 /* The first of them that is there. */
 const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers);
 /* As work, of the one that needs most. */

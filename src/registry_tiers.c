@@ -100,52 +100,51 @@ static void measure(struct sb_tiers *tiers)
 		}
 }
 
-/* Tiers for a sum of k; `direct`: without the first. */
-static enum sb_fallback open_tiers(int64_t k, const struct sb_target *target, bool direct,
-				   struct sb_tiers *tiers)
+/* Tiers for a sum of k; `direct`: without the first. False if the device has none. */
+static bool open_tiers(int64_t k, const struct sb_target *target, bool direct,
+		       struct sb_tiers *tiers, enum sb_fallback *why)
 {
-	enum sb_fallback fallback = SB_FALLBACK_NONE;
-
+	*why = SB_FALLBACK_NO_KERNEL;
 	if (!tiers_of(target, tiers))
-		return SB_FALLBACK_NO_KERNEL;
+		return false;
+	*why = SB_FALLBACK_NONE;
 	if (tiers->fp16x3 && (k < SB_FP16X3_LEAST || direct)) {
-		fallback = direct ? SB_FALLBACK_NAMED : SB_FALLBACK_SHORT;
+		*why = direct ? SB_FALLBACK_NAMED : SB_FALLBACK_SHORT;
 		tiers->fp16x3 = NULL;
 	}
 	measure(tiers);
-	return fallback;
+	return true;
 }
 
-enum sb_fallback sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k,
-					const struct sb_target *target, struct sb_tiers *tiers)
+bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
+			    struct sb_tiers *tiers, enum sb_fallback *why)
 {
-	enum sb_fallback fallback = open_tiers(k, target, false, tiers);
 	const struct sb_kernel *picked;
 	double emulated;
 
-	if (fallback == SB_FALLBACK_NO_KERNEL)
-		return fallback;
+	if (!open_tiers(k, target, false, tiers, why))
+		return false;
 	picked = sb_registry_pick(m, n, k, target);
 	emulated = sb_registry_tiers_seconds(tiers, m, n, k, target->multiprocessors);
 	if (tiers->fp16x3)
 		emulated += sb_registry_split_seconds(m, k) + sb_registry_split_seconds(n, k);
-	return emulated < sb_registry_seconds(picked, m, n, k, target) ? fallback
-								       : SB_FALLBACK_FASTER;
+	if (emulated < sb_registry_seconds(picked, m, n, k, target))
+		return true;
+	*why = SB_FALLBACK_FASTER;
+	return false;
 }
 
-enum sb_fallback sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k,
-					  const struct sb_target *target, struct sb_tiers *tiers)
+bool sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
+			      struct sb_tiers *tiers, enum sb_fallback *why)
 {
 	const char *name = sb_settings()->kernel;
 	const struct sb_kernel *named = *name ? sb_registry_find(name) : NULL;
-	enum sb_fallback fallback;
 
 	if (!named || !sb_registry_runs(named, target))
-		return sb_registry_pick_tiers(m, n, k, target, tiers);
-	if (named->arithmetic == SB_STRICT)
-		return SB_FALLBACK_NAMED;
-	fallback = open_tiers(k, target, named->arithmetic == SB_BF16X6, tiers);
-	return fallback;
+		return sb_registry_pick_tiers(m, n, k, target, tiers, why);
+	*why = SB_FALLBACK_NAMED;
+	return named->arithmetic != SB_STRICT &&
+	       open_tiers(k, target, named->arithmetic == SB_BF16X6, tiers, why);
 }
 
 const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers)

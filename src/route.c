@@ -263,6 +263,7 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 	struct sb_situation situation = situation_here(backend);
 	struct sb_decision judged = decision;
 
+	situation.emulate = decision.emulate;
 	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
 		return sb_route_to_cpu(decision, situation.unusable);
 	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */

@@ -23,7 +23,7 @@ struct sb_decision {
 	enum sb_reason reason;
 	bool compare;	/* both sides are to answer, and be compared */
 	bool on_device; /* operands lie where no backend may look: only sb_offload() can answer */
-	bool emulate;	    /* SHIMBLAS_MATH asks for it */
+	bool emulate;	/* SHIMBLAS_MATH asks for it */
 	struct sb_manner manner;
 	const char *kernel; /* that ran, or is asked for by name; NULL if neither */
 	unsigned devices;   /* of the team that it ran on: a bit each, by their index */

@@ -73,6 +73,8 @@ static void write_profile(FILE *out, const struct sb_profile *p)
 	number(out, 1e6 * p->launch);
 	fprintf(out, "\noverlap %.3f\nkernel", p->overlap);
 	number(out, p->kernel);
+	fputs("\nemulated", out);
+	number(out, p->emulated);
 	fputc('\n', out);
 	write_links(out, p);
 	if (p->has_whole) {
