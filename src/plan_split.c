@@ -102,7 +102,7 @@ static enum sb_status make_plans(struct sb_split *split, const struct sb_split_w
 			.operand = along_n(&wish->call) ? SB_OPERAND_A : SB_OPERAND_B,
 		};
 		/* What is common has the same panels everywhere. */
-		if (made == 0 && among && !panels)
+		if (made == 0 && split->count > 1 && !panels)
 			panels = sb_plan_panels(&part);
 		part.panels = panels;
 		status = sb_plan_make(&share->plan, &part);
