@@ -8,9 +8,7 @@
 
 static void make_flagged(const struct sb_gemm_args *args, struct tile *tile)
 {
-	const unsigned both = SB_NOT_FP16 | SB_NOT_BF16;
-
-	if (args->flags_a != NULL && (sb_oracle_flags(args, tile) & both) != both)
+	if (args->flags_a != NULL && !(sb_oracle_flags(args, tile) & SB_NOT_BF16))
 		return;
 	sb_oracle(tile->rows, tile->columns, args->k, args->alpha, args->a + tile->i0 * args->a_m,
 		  args->a_m, args->a_k, args->b + tile->j0 * args->b_n, args->b_n, args->b_k,

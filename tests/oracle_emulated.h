@@ -6,25 +6,32 @@
  *
  * C is taken in tiles of 128 x 128, and each is made in one of three ways:
  *
- * x3, if no element of the tile's rows of A and columns of B is flagged. Slabs are SB_SPLIT_SLAB
- * values of k. In a slab, a row of A (a column of B) is scaled by 2^e, so that its largest element
- * lies in [2^14, 2^15) (e = 0 for zeros), and split: y = x * 2^e, hi = fp16(y), lo = fp16((y - hi)
- * * 2^11). An element that is not finite, |e| > 56 (e = 0 then) or |(y - hi) - lo * 2^-11| > 2^-22
- * |y| flags the 128 rows. total = +0, and for each slab: cross = +0; for each 64 values of k: temp
- * = +0, temp += hi * hi, cross += lo * hi, then cross += hi * lo, each of these sixteen products a
- * step of the tensor core, k ascending; total = fma(temp, S, total); after the slab total =
- * fma(cross, S
- * * 2^-11, total), where S = 2^-(e of A + e of B). k beyond the end counts as zeros up to whole 64.
+ * x3, if no element of the tile's rows of A and columns of B is flagged. In a slab of SB_SPLIT_SLAB
+ * values of k a row of A (a column of B) is scaled and split:
+ *     y = x * 2^e, where the largest |y| lies in [2^14, 2^15); e = 0 for zeros
+ *     hi = fp16(y)    lo = fp16((y - hi) * 2^11)
+ * The 128 rows are flagged by an element that is not finite, by |e| > 56 (e = 0 then), by one that
+ * scaling makes zero and by one that is not hi + lo * 2^-11 to 2^-22 of itself. Then
+ *     total = +0; for each slab:
+ *         cross = +0; for each 64 values of k:
+ *             temp = +0; temp += hi * hi; cross += lo * hi; cross += hi * lo
+ *             total = fma(temp, S, total)
+ *         total = fma(cross, S * 2^-11, total)
+ * where S = 2^-(e of A + e of B) and each sixteen products, k ascending, are a step of the tensor
+ * core. k beyond the end counts as zeros up to whole 64s.
  *
  * b6, if the tile is flagged (all of them are where k is below SB_ORACLE_FP16_K) and each element
- * of its operands is finite and the exact sum of b0 = bf16(x), b1 = bf16(x - b0), b2 = bf16(x - b0
- * - b1). total = +0, and for each 32 values of k: temp = +0, then temp += a0 b2, a1 b1, a2 b0, a0
- * b1, a1 b0, a0 b0, each k ascending; total += temp.
+ * of its operands is finite and the exact sum of
+ *     b0 = bf16(x)    b1 = bf16(x - b0)    b2 = bf16(x - b0 - b1)
+ * Then
+ *     total = +0; for each 32 values of k:
+ *         temp = +0; temp += a0 b2; a1 b1; a2 b0; a0 b1; a1 b0; a0 b0, each for all of the 32
+ *         total += temp
  *
  * strict otherwise: the one-sum rule (oracle.h).
  *
- * x3 and b6 make the totals of each SB_SPLIT_CHUNK values of k apart, from +0; where there are
- * several, the result is +0 plus each of them in order, else the one itself. Then t = alpha *
+ * x3 and b6 make the total of each SB_SPLIT_CHUNK values of k apart, from +0; where there are
+ * several, the result is +0 plus each of them in order, else the one itself. At last t = alpha *
  * result and C = beta == 0 ? t : t + beta * C.
  */
 #ifndef SB_ORACLE_EMULATED_H

@@ -53,7 +53,8 @@ static bool split(float x, int e, uint16_t *hi, uint16_t *lo)
 	*hi = sb_core_round(SB_CORE_FP16, y);
 	rest = y - sb_core_value(SB_CORE_FP16, *hi);
 	*lo = sb_core_round(SB_CORE_FP16, rest * 2048.0f);
-	return fabsf(rest - sb_core_value(SB_CORE_FP16, *lo) * 0x1p-11f) <= 0x1p-22f * fabsf(y);
+	rest -= sb_core_value(SB_CORE_FP16, *lo) * 0x1p-11f;
+	return fabsf(rest) <= 0x1p-22f * fabsf(y) && (y != 0 || x == 0);
 }
 
 void sb_oracle_split(const struct sb_split_args *args)
