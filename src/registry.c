@@ -317,6 +317,9 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 		return picked;
 	if (named && sb_registry_runs(named, target) && named->arithmetic == SB_STRICT)
 		return named;
+	/* What could not be emulated is not the user's fault. */
+	if (named && named->arithmetic != SB_STRICT && sb_settings()->math == SB_MATH_EMULATED)
+		return picked;
 	sb_trace_once(&said, "SHIMBLAS_KERNEL=%s %s; using %s", name,
 		      !named ? "is no kernel (see shimblas info --kernels)"
 		      : named->arithmetic == SB_STRICT || !sb_registry_runs(named, target)
