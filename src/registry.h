@@ -119,6 +119,10 @@ struct sb_tiers {
  */
 bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
 			    struct sb_tiers *tiers, enum sb_fallback *why);
+/* The tiers that begin with a kernel, for any shape; short sums without fp16x3. False if it is none
+ * of the device's. */
+bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t k, const struct sb_target *target,
+			  struct sb_tiers *tiers, enum sb_fallback *why);
 /*
  * As choose: one of their kernels that SHIMBLAS_KERNEL names is used for any shape, bf16x6 for all
  * of C, and so is a strict one; *why is NAMED then.

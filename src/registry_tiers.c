@@ -134,6 +134,13 @@ bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_tar
 	return false;
 }
 
+bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t k, const struct sb_target *target,
+			  struct sb_tiers *tiers, enum sb_fallback *why)
+{
+	return open_tiers(k, target, kernel->arithmetic == SB_BF16X6, tiers, why) &&
+	       (kernel == tiers->bf16x6 || kernel->arithmetic == SB_FP16X3);
+}
+
 bool sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
 			      struct sb_tiers *tiers, enum sb_fallback *why)
 {
@@ -143,8 +150,7 @@ bool sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k, const struct sb_t
 	if (!named || !sb_registry_runs(named, target))
 		return sb_registry_pick_tiers(m, n, k, target, tiers, why);
 	*why = SB_FALLBACK_NAMED;
-	return named->arithmetic != SB_STRICT &&
-	       open_tiers(k, target, named->arithmetic == SB_BF16X6, tiers, why);
+	return named->arithmetic != SB_STRICT && sb_registry_tiers_of(named, k, target, tiers, why);
 }
 
 const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers)
