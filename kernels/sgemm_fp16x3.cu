@@ -251,6 +251,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		sb_mma_hold(cross);
 		release(tiles, before);
 		promote<11>(tiles, by, cross, total);
+		/* The slab's exponents have been read by all lanes before one releases a stage again. */
+		sb_warp_barrier();
 	}
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles, int rank)

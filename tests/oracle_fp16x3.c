@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 64, HI = 0, LO = 1, PIECE = 64 };
+enum { WINDOW = 32, HI = 0, LO = 1, PIECE = 64 };
 
 int64_t sb_oracle_plane(int64_t mn, int64_t k, int plane, int64_t depth)
 {
@@ -18,7 +18,7 @@ int64_t sb_oracle_plane(int64_t mn, int64_t k, int plane, int64_t depth)
 
 static int64_t deep(int64_t k)
 {
-	return (k + WINDOW - 1) / WINDOW * WINDOW;
+	return (k + PIECE - 1) / PIECE * PIECE;
 }
 
 static float element(const struct sb_split_args *args, int64_t mn, int64_t k)
@@ -124,16 +124,16 @@ static void make(const struct sb_gemm_args *args, struct tile *tile)
 	if (sb_oracle_flags(args, tile) & SB_NOT_FP16)
 		return;
 	sb_oracle_clear(&tile->total);
-	for (int64_t k = 0; k < args->k;) {
+	for (int64_t k = 0; k < deep(args->k);) {
 		int64_t slab = k / SB_SPLIT_SLAB;
 
 		sb_oracle_clear(&tile->cross);
-		for (; k < args->k && k / SB_SPLIT_SLAB == slab; k += WINDOW) {
+		for (; k < deep(args->k) && k / SB_SPLIT_SLAB == slab; k += WINDOW) {
 			load(args, tile, k);
 			sb_oracle_clear(&tile->part);
-			sb_oracle_multiply(tile, SB_CORE_FP16, HI, HI, STEPS, &tile->part);
-			sb_oracle_multiply(tile, SB_CORE_FP16, LO, HI, STEPS, &tile->cross);
-			sb_oracle_multiply(tile, SB_CORE_FP16, HI, LO, STEPS, &tile->cross);
+			sb_oracle_multiply(tile, SB_CORE_FP16, HI, HI, &tile->part);
+			sb_oracle_multiply(tile, SB_CORE_FP16, LO, HI, &tile->cross);
+			sb_oracle_multiply(tile, SB_CORE_FP16, HI, LO, &tile->cross);
 			add(args, tile, slab, 0, &tile->part);
 		}
 		add(args, tile, slab, 11, &tile->cross);
