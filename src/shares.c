@@ -219,11 +219,12 @@ static enum sb_status carry_out(struct sb_shares *s)
 }
 
 /* Who copies, and through what, is the profile's; made once, they stay. */
-static void wish_for_copying(void)
+static void wish_for_copying(const struct sb_shares *s)
 {
 	const struct sb_profile *profile = sb_profile(NULL);
 
-	sb_copy_threads_wish(profile->copy_threads);
+	sb_copy_threads_wish(sb_copy_threads_for(profile->copy_threads, s->team->count,
+						 sb_profile_processors()));
 	sb_ring_wish(profile->copy_slot);
 }
 
@@ -252,7 +253,7 @@ static enum sb_status attempt(struct sb_shares *s, const struct sb_kernel *kerne
 	int devices;
 
 	s->kernel = kernel;
-	wish_for_copying();
+	wish_for_copying(s);
 	make_wish(s);
 	devices = sb_split_devices(&s->wish);
 	status = prepare(s, devices);
