@@ -88,6 +88,15 @@ static inline float sb_fma(float a, float b, float c)
 	return fmaf(a, b, c);
 }
 
+/* Blocks of odd number have the instruction, so that both ways are run. */
+#define SB_FMA_PAIRED (sb_exact_now.block % 2 != 0)
+
+static inline void sb_fma2(float (&sums)[2], const float (&a)[2], float b)
+{
+	sums[0] = sb_fma(a[0], b, sums[0]);
+	sums[1] = sb_fma(a[1], b, sums[1]);
+}
+
 static inline float sb_mul(float a, float b)
 {
 	return a * b;
