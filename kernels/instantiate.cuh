@@ -9,7 +9,10 @@
  *         SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles);
  *     };
  * (pack methods: <int BI, int BK, int threads>, SB_MAKE_PACK, and struct sb_pack_args; sum methods:
- * <int BE, int BS, int threads> and SB_MAKE_SUM) and includes this header last. Rows of methods that the file did not define expand to nothing.
+ * <int BE, int BS, int threads> and SB_MAKE_SUM; split methods: <int BI, int BK, int threads>,
+ * SB_MAKE_SPLIT and struct sb_split_args; methods of rows SB_TENSOR: <int BM, int BN, int BK,
+ * int threads, int cluster, int stages> and SB_MAKE_TENSOR) and includes this header last. Rows of
+ * methods that the file did not define expand to nothing.
  */
 #include "device.cuh"
 
@@ -22,6 +25,12 @@
 #define SB_REACHED(arch, dynamic) (__CUDA_ARCH__ >= (arch) * 10 && (dynamic) <= SB_SHARED_MOST)
 #else
 #define SB_REACHED(arch, dynamic) true
+#endif
+/* Warpgroups multiply in the image for 90a and in no other: as above. */
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define SB_WARPGROUPS false
+#else
+#define SB_WARPGROUPS true
 #endif
 #ifdef __CUDACC__
 #define SB_SHARED_SIZE(name, bytes)
@@ -39,6 +48,21 @@
 #define SB_MAKE_SUM(method, BE, BS, threads, text)                                                 \
 	SB_MAKE_ANY(sum_##method##_##BE##x##BS, SB_PASS(sb_##method<BE, BS, threads>), threads, 1, \
 	            0, 75, sb_gemm_args)
+#define SB_MAKE_SPLIT(method, BI, BK, threads, text)                                               \
+	SB_MAKE_ANY(split_##method##_##BI##x##BK, SB_PASS(sb_split_##method<BI, BK, threads>),     \
+	            threads, 2, 0, 80, sb_split_args)
+#define SB_MAKE_TENSOR(method, BM, BN, BK, threads, cluster, stages, dynamic, form, arch, text)    \
+	SB_MAKE_TENSOR_##cluster(sgemm_##method##_##BM##x##BN##x##BK, threads)                     \
+	{                                                                                          \
+		using type = sb_##method<BM, BN, BK, threads, cluster, stages>;                    \
+                                                                                                   \
+		if constexpr (SB_WARPGROUPS)                                                       \
+			type::run(args, sb_shared<type::shared, dynamic>());                       \
+	}
+#define SB_MAKE_TENSOR_1(name, threads)                                                            \
+	SB_SHARED_SIZE(name, 0) SB_GLOBAL(threads, 1, name, sb_gemm_args)
+#define SB_MAKE_TENSOR_2(name, threads)                                                            \
+	SB_SHARED_SIZE(name, 0) SB_GLOBAL_PAIRS(threads, name, sb_gemm_args)
 #define SB_PASS(...) __VA_ARGS__
 #define SB_MAKE_GEMM(name, type, threads, blocks, dynamic, arch)                                   \
 	SB_MAKE_ANY(name, SB_PASS(type), threads, blocks, dynamic, arch, sb_gemm_args)
@@ -54,4 +78,8 @@
 	SB_SECOND_OF(SB_METHOD_##method, SB_NOTHING, )(method, __VA_ARGS__)
 #define SB_SUM(method, ...)  SB_SECOND_OF(SB_METHOD_##method, SB_NOTHING, )(method, __VA_ARGS__)
 #define SB_PACK(method, ...) SB_SECOND_OF(SB_METHOD_##method, SB_NOTHING, )(method, __VA_ARGS__)
+#define SB_SPLIT(method, ...)                                                                      \
+	SB_SECOND_OF(SB_METHOD_split_##method, SB_NOTHING, )(method, __VA_ARGS__)
+#define SB_TENSOR(method, ...)                                                                     \
+	SB_SECOND_OF(SB_METHOD_##method, SB_NOTHING, )(method, __VA_ARGS__)
 #include "kernels.def"

@@ -286,6 +286,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		sb_sums<TM, TN> sums;
 		fragment now[2];
 
+		if (sb_passed_over<BM, BN>(args, corner))
+			return;
 		if (sb_thread() == 0)
 			init(tiles);
 		if (groups > 1)

@@ -161,6 +161,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		sb_sums<TM, TN> sums;
 		fragment now[2];
 
+		if (sb_passed_over<BM, BN>(args, corner))
+			return;
 		SB_ROLLED
 		for (int s = 0; s < stages - 1; s++) {
 			from.template copy<copies>(tiles, s * BK, 0, s < steps);

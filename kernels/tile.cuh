@@ -6,7 +6,7 @@
 #ifndef SB_TILE_CUH
 #define SB_TILE_CUH
 
-#include "device.cuh"
+#include "tensor.cuh"
 
 struct sb_corner {
 	int i, j;
@@ -24,6 +24,22 @@ template <int BM, int BN> SB_DEVICE sb_corner sb_tile_corner(const sb_gemm_args 
 template <int BM, int BN> SB_DEVICE sb_corner sb_block_corner(const sb_gemm_args &args)
 {
 	return sb_tile_corner<BM, BN>(args, sb_block());
+}
+
+/* The flags of tile (i, j) of 128 x 128; there are some. */
+SB_DEVICE uint32_t sb_tile_flags(const sb_gemm_args &args, int i, int j)
+{
+	return sb_load_flags(args.flags_a + i) | sb_load_flags(args.flags_b + j);
+}
+
+/* Whether the tile's flags leave it to kernels on the tensor cores; see args.h. */
+template <int BM, int BN> SB_DEVICE bool sb_passed_over(const sb_gemm_args &args, sb_corner corner)
+{
+	if constexpr (BM == 128 && BN == 128) {
+		if (args.flags_a)
+			return !(sb_tile_flags(args, corner.i / BM, corner.j / BN) & SB_NOT_BF16);
+	}
+	return false;
 }
 
 /* One operand as a matrix of i (or j) by k, beyond whose edges everything is zero. */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the kernels share that multiply on the tensor cores by warpgroups: the order of tiles, whose
+ * turn a tile is, sums of chunks of k, and C written from a warpgroup's fragments.
+ *
+ * The rows of a warpgroup's products lie along n and their columns along m, so that a thread holds
+ * neighbours along m, where C is contiguous.
+ */
+#ifndef SB_EMULATED_CUH
+#define SB_EMULATED_CUH
+
+#include "quads.cuh"
+
+struct sb_place {
+	int row, column;
+};
+
+/*
+ * Tile number `index` of rows x columns: groups of `group` rows, down each column of the group
+ * before the next one, so that the tiles that are computed at once share operands in the L2 cache.
+ */
+template <int group> SB_DEVICE sb_place sb_raster(int index, int rows, int columns)
+{
+	int first = index / (group * columns) * group, left = rows - first;
+	int height = left < group ? left : group, within = index - first * columns;
+
+	return {first + within % height, within / height};
+}
+
+SB_DEVICE int sb_tiles(int extent, int tile)
+{
+	return (extent + tile - 1) / tile;
+}
+
+/* A warpgroup's thread: its first row of a fragment (the other is 8 further) and its first column. */
+SB_DEVICE int sb_fragment_row()
+{
+	return sb_warp() % 4 * 16 + sb_thread() % 32 / 4;
+}
+
+SB_DEVICE int sb_fragment_column()
+{
+	return sb_thread() % 4 * 2;
+}
+
+/*
+ * Adds a chunk's sums to those of the chunks before, in work, from where they come back in `sums` if
+ * they are the last. `first` chunks are added to zero. size: the block's floats in work; threads:
+ * how many of the block hold sums; part: of so many parts of the tile.
+ */
+template <int size, int threads, int count>
+SB_DEVICE void sb_add_chunk(const sb_gemm_args &args, float (&sums)[count], int part, int parts,
+                            bool first, bool last)
+{
+	SB_UNROLL
+	for (int f = 0; f < count; f += 4) {
+		sb_float4 four = {{0.0f, 0.0f, 0.0f, 0.0f}};
+		float *p = args.work + ((int64_t)sb_block() * size + part * (size / parts) +
+		                        f * threads + sb_thread() * 4);
+
+		if (!first)
+			four = sb_load4(p);
+		SB_UNROLL
+		for (int e = 0; e < 4; e++)
+			sums[f + e] = four.x[e] = sb_add(four.x[e], sums[f + e]);
+		if (!last)
+			sb_store4(p, four);
+	}
+}
+
+/*
+ * C from the sums of 64 rows and 2 * count columns, the warpgroup's first of which are (j, i).
+ * Neighbouring lanes exchange halves of two groups of eight columns, so that each has four in a row.
+ */
+template <int count>
+SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, bool wide, int i, int j,
+                                  const float (&sums)[count])
+{
+	bool odd = sb_thread() % 2 == 1;
+	int column = i + sb_fragment_column() + (odd ? 6 : 0), row = j + sb_fragment_row();
+
+	SB_UNROLL
+	for (int c = 0; c < count; c += 8) {
+		SB_UNROLL
+		for (int h = 0; h < 2; h++) {
+			const float *near = &sums[c + 2 * h], *far = &sums[c + 4 + 2 * h];
+			float give0 = odd ? near[0] : far[0], give1 = odd ? near[1] : far[1];
+			float take0 = sb_shuffle_xor(give0, 1), take1 = sb_shuffle_xor(give1, 1);
+			const float four[4] = {odd ? take0 : near[0], odd ? take1 : near[1],
+			                       odd ? far[0] : take0, odd ? far[1] : take1};
+
+			sb_finish4(args, wide, column + 2 * c, row + 8 * h, four);
+		}
+	}
+}
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FP32-accurate products from six products of bf16 on the tensor cores, of canonical panels. An
+ * element x is b0 + b1 + b2, b0 = bf16(x), b1 = bf16(x - b0), b2 = bf16(x - b0 - b1), each rounded
+ * to nearest; the differences are exact. For an element of C: result = +0, and for each chunk of
+ * 4096 of k, ascending, result += total, where
+ *     total = +0; for each window of 32 of k of the chunk, ascending:
+ *         temp = a chain of tensor core products from +0 on: a0*b2, a1*b1, a2*b0, a0*b1, a1*b0,
+ *         a0*b0, of each the window's 16s of k in order
+ *         total = total + temp
+ * The guard is exact: a tile of 128 x 128 that has an element in its rows or columns that is not
+ * finite, or not the sum of its parts (tiny ones and those that round to infinity), is not written and its
+ * rows' or columns' flag is raised.
+ *
+ * One warpgroup has bulk copies bring fp32 tiles of BK and turns them into bf16 for the two that
+ * multiply, each 64 columns of C. Those take turns: while one adds up the cores work for the other.
+ */
+#include "emulated.cuh"
+
+template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_bf16x6 {
+	static constexpr int window = 2 * BK, parts = 3, panels_a = BM / 64, panels_b = BN / 64;
+	static constexpr int consumers = panels_b * 128, splitters = 128, split_warps = splitters / 32;
+	static_assert(threads == consumers + splitters && BK == 16 && BN == 128 && cluster == 1, "");
+	/* A warpgroup's sums, and those of the half of the columns that it multiplies at a time. */
+	static constexpr int halves = BM / 128, held = BM / 2, half = 64;
+	static constexpr int chunk_windows = SB_SPLIT_CHUNK / window;
+	/* Tiles of fp32 on their way, of BK each. */
+	static constexpr int raws = 3;
+	static constexpr unsigned raw_bytes = (BM + BN) * BK * 4;
+	static constexpr unsigned panel = window * 128;
+	static constexpr int raster = 2048 / BM;
+
+	struct shared {
+		alignas(1024) uint16_t a[stages * parts * panels_a * window][64];
+		alignas(1024) uint16_t b[stages * parts * panels_b * window][64];
+		alignas(128) float raw_a[raws * BK][BM];
+		alignas(128) float raw_b[raws * BK][BN];
+		/* What each splitting warp has found in the tile: bit h: rows of half h; above: columns. */
+		int32_t found[stages][split_warps];
+		uint64_t full[stages], empty[stages], come[raws];
+	};
+
+	/* Tiles from this block's first on, those passed over that nobody computes. */
+	struct work {
+		int index, i, j; /* the tile, in tiles */
+		unsigned wanted; /* bit h: half h is to be computed */
+
+		SB_DEVICE work() : index((int)sb_block())
+		{
+		}
+
+		SB_DEVICE bool find(const sb_gemm_args &args)
+		{
+			int tiles_m = sb_tiles(args.m, BM), tiles_n = sb_tiles(args.n, BN);
+
+			for (; index < tiles_m * tiles_n; advance()) {
+				sb_place place = sb_raster<raster>(index, tiles_m, tiles_n);
+
+				i = place.row;
+				j = place.column;
+				wanted = 0;
+				SB_UNROLL
+				for (int h = 0; h < halves; h++) {
+					int row = i * halves + h;
+
+					if (row * 128 < args.m &&
+					    (!args.flags_a || (sb_tile_flags(args, row, j) & SB_NOT_FP16)))
+						wanted |= 1u << h;
+				}
+				if (wanted)
+					return true;
+			}
+			return false;
+		}
+
+		SB_DEVICE void advance()
+		{
+			index += (int)sb_blocks();
+		}
+	};
+
+	template <int count> struct position {
+		int place;
+		unsigned parity;
+		bool again; /* the place has been filled before */
+
+		SB_DEVICE void advance()
+		{
+			if (++place == count) {
+				place = 0;
+				parity ^= 1;
+				again = true;
+			}
+		}
+	};
+
+	SB_DEVICE static int row_a(int stage, int part, int panel_of)
+	{
+		return ((stage * parts + part) * panels_a + panel_of) * window;
+	}
+
+	SB_DEVICE static int row_b(int stage, int part, int panel_of)
+	{
+		return ((stage * parts + part) * panels_b + panel_of) * window;
+	}
+
+	/* How many windows of k there are; the last may be half empty. */
+	SB_DEVICE static int windows(const sb_gemm_args &args)
+	{
+		return sb_tiles(args.k, window);
+	}
+
+	/* What is asked for next: by all that split, though one of them asks. */
+	struct asked {
+		work w;
+		int k, slot;
+		bool more;
+	};
+
+	/* Asks for the tiles of the next BK, if there is one. What is beyond the maps comes as zeros. */
+	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, asked &next)
+	{
+		if (!next.more)
+			return;
+		if (sb_thread() == consumers) {
+			uint64_t &come = tiles.come[next.slot];
+
+			sb_copy_barrier_expect(come, raw_bytes);
+			sb_copy_box(sb_rows<BK>(tiles.raw_a, next.slot), args.map_a, next.w.i * BM, next.k,
+			            come);
+			sb_copy_box(sb_rows<BK>(tiles.raw_b, next.slot), args.map_b, next.w.j * BN, next.k,
+			            come);
+		}
+		next.slot = next.slot + 1 < raws ? next.slot + 1 : 0;
+		next.k += BK;
+		if (next.k >= windows(args) * window) {
+			next.k = 0;
+			next.w.advance();
+			next.more = next.w.find(args);
+		}
+	}
+
+	/* Splits four elements; returns bits of which some are set if they are not held. */
+	SB_DEVICE static uint32_t split(const sb_float4 &x, sb_words2 (&to)[parts])
+	{
+		float rest[4] = {x.x[0], x.x[1], x.x[2], x.x[3]};
+		uint32_t lost = 0;
+
+		SB_UNROLL
+		for (int p = 0; p < parts; p++) {
+			SB_UNROLL
+			for (int e = 0; e < 4; e += 2) {
+				uint32_t pair = sb_bf16_pair(rest[e], rest[e + 1]);
+
+				to[p].x[e / 2] = pair;
+				rest[e] = sb_add(rest[e], -sb_bits_float(pair << 16));
+				rest[e + 1] = sb_add(rest[e + 1], -sb_bits_float(pair & 0xffff0000u));
+			}
+		}
+		SB_UNROLL
+		for (int e = 0; e < 4; e++)
+			lost |= sb_float_bits(rest[e]);
+		return lost;
+	}
+
+	/*
+	 * BK rows of a raw tile of `width`; adds to `lost`. Of a row a warp has 128 neighbours, those of
+	 * half number `warp % (width / 128)`.
+	 */
+	template <int width, int raw_rows, int rows>
+	SB_DEVICE static void turn(const float (&raw)[raw_rows][width], int slot, uint16_t (&to)[rows][64],
+	                           int stage, int first, uint32_t &lost)
+	{
+		constexpr int across = width / 4, apart = splitters / across, panels = width / 64;
+		int t = sb_thread() - consumers, column = t % across * 4, k0 = t / across;
+
+		/* So many fours are read before any is stored, since stores hold up reads behind them. */
+		constexpr int batch = 4;
+
+		static_assert(across <= splitters && BK % (apart * batch) == 0, "");
+		SB_UNROLL
+		for (int s = 0; s < BK / apart; s += batch) {
+			sb_float4 x[batch];
+
+			SB_UNROLL
+			for (int u = 0; u < batch; u++)
+				x[u] = sb_get4(raw, slot * BK + k0 + (s + u) * apart, column);
+			SB_UNROLL
+			for (int u = 0; u < batch; u++) {
+				int k = first + k0 + (s + u) * apart;
+				sb_words2 words[parts];
+
+				lost |= split(x[u], words);
+				SB_UNROLL
+				for (int p = 0; p < parts; p++)
+					sb_put_words2(to,
+					              ((stage * parts + p) * panels + column / 64) *
+					                              window + k,
+					              ((column % 64 / 8) ^ (k % 8)) * 8 + column % 8,
+					              words[p]);
+			}
+		}
+	}
+
+	SB_DEVICE static void convert(const sb_gemm_args &args, shared &tiles)
+	{
+		position<stages> at = {0, 0, false};
+		position<raws> raw = {0, 0, false};
+		asked next = {work(), 0, 0, false};
+		int lane = sb_thread() % 32, warp = sb_warp() - consumers / 32;
+		work w;
+
+		next.more = next.w.find(args);
+		for (int r = 0; r < raws; r++)
+			ask(args, tiles, next);
+		for (; w.find(args); w.advance()) {
+			uint32_t lost_a = 0, lost_b = 0;
+			int steps = windows(args);
+
+			SB_ROLLED
+			for (int step = 0; step < steps; step++, at.advance()) {
+				if (at.again)
+					sb_copy_barrier_wait(tiles.empty[at.place], at.parity ^ 1);
+				SB_ROLLED
+				for (int first = 0; first < window; first += BK) {
+					sb_copy_barrier_wait(tiles.come[raw.place], raw.parity);
+					turn(tiles.raw_a, raw.place, tiles.a, at.place, first, lost_a);
+					turn(tiles.raw_b, raw.place, tiles.b, at.place, first, lost_b);
+					raw.advance();
+					/* All have read it: it may be filled again. */
+					sb_group_barrier(1, splitters);
+					ask(args, tiles, next);
+				}
+				if (step + 1 == steps)
+					tell(args, tiles, at.place, warp, w, lost_a, lost_b);
+				sb_tensor_fence();
+				sb_warp_barrier();
+				if (lane == 0)
+					sb_copy_barrier_arrive(tiles.full[at.place]);
+			}
+		}
+	}
+
+	/* Of a tile all of which has been split: says what is lost to those that write, and to all. */
+	SB_DEVICE static void tell(const sb_gemm_args &args, shared &tiles, int stage, int warp,
+	                           const work &w, uint32_t lost_a, uint32_t lost_b)
+	{
+		int h = warp % halves, row = w.i * halves + h;
+		bool rows = sb_warp_any(lost_a != 0), columns = sb_warp_any(lost_b != 0);
+
+		if (sb_thread() % 32 != 0)
+			return;
+		sb_put_int(tiles.found, stage, warp, (rows ? 1 << h : 0) | (columns ? 1 << halves : 0));
+		if (rows && args.flags_a && row * 128 < args.m)
+			sb_raise_flags(args.flags_a + row, SB_NOT_BF16);
+		if (columns && args.flags_a)
+			sb_raise_flags(args.flags_b + w.j, SB_NOT_BF16);
+	}
+
+	/* Which halves are to be written. */
+	SB_DEVICE static unsigned written(const sb_gemm_args &args, const shared &tiles, int stage,
+	                                  unsigned wanted)
+	{
+		int32_t found = 0;
+
+		if (!args.flags_a)
+			return wanted;
+		SB_UNROLL
+		for (int s = 0; s < split_warps; s++)
+			found |= sb_get_int(tiles.found, stage, s);
+		return found >> halves ? 0 : wanted & ~(unsigned)found;
+	}
+
+	/* A window's products of one half into `temp`. */
+	SB_DEVICE static void multiply(const shared &tiles, int stage, int group, int h,
+	                               float (&temp)[half])
+	{
+		constexpr int order_a[6] = {0, 1, 2, 0, 1, 0}, order_b[6] = {2, 1, 0, 1, 0, 0};
+
+		SB_UNROLL
+		for (int p = 0; p < 6; p++) {
+			sb_mma_tile a = sb_mma_at(tiles.a[row_a(stage, order_a[p], h * 2)], panel);
+			sb_mma_tile b = sb_mma_at(tiles.b[row_b(stage, order_b[p], group)], panel);
+
+			SB_UNROLL
+			for (int k = 0; k < window; k += 16)
+				sb_mma_bf16<128>(temp, sb_mma_further(b, k), sb_mma_further(a, k),
+				                 p > 0 || k > 0);
+		}
+	}
+
+	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles)
+	{
+		int group = sb_warp() / 4, steps = windows(args);
+		bool wide = sb_wide_c(args);
+		position<stages> at = {0, 0, false};
+		work w;
+
+		for (; w.find(args); w.advance()) {
+			float total[halves][half];
+			unsigned write = 0;
+
+			for (int step = 0; step < steps; step++) {
+				if (step % chunk_windows == 0) {
+					SB_UNROLL
+					for (int h = 0; h < halves; h++)
+						begin(args, total[h], h, step);
+				}
+				sb_copy_barrier_wait(tiles.full[at.place], at.parity);
+				SB_UNROLL
+				for (int h = 0; h < halves; h++) {
+					float temp[half];
+
+					sb_mma_fence();
+					multiply(tiles, at.place, group, h, temp);
+					sb_mma_commit();
+					sb_mma_wait<0>();
+					sb_mma_hold(temp);
+					if (h + 1 == halves) {
+						if (step + 1 == steps)
+							write = written(args, tiles, at.place, w.wanted);
+						sb_warp_barrier();
+						if (sb_thread() % 32 == 0)
+							sb_copy_barrier_arrive(tiles.empty[at.place]);
+					}
+					SB_UNROLL
+					for (int d = 0; d < half; d++)
+						total[h][d] = sb_add(total[h][d], temp[d]);
+				}
+				at.advance();
+			}
+			SB_UNROLL
+			for (int h = 0; h < halves; h++) {
+				sb_add_chunk<BM * BN, consumers>(args, total[h], h, halves,
+				                                 steps <= chunk_windows, true);
+				if (write >> h & 1)
+					sb_finish_fragment(args, wide, w.i * BM + h * 128,
+					                   w.j * BN + group * 64, total[h]);
+			}
+		}
+	}
+
+	/* A chunk begins: leaves the sums of the one before. */
+	SB_DEVICE static void begin(const sb_gemm_args &args, float (&total)[half], int h, int step)
+	{
+		if (step > 0)
+			sb_add_chunk<BM * BN, consumers>(args, total, h, halves, step == chunk_windows,
+			                                 false);
+		SB_UNROLL
+		for (int d = 0; d < half; d++)
+			total[d] = 0.0f;
+	}
+
+	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
+	{
+		if (sb_thread() == 0) {
+			SB_UNROLL
+			for (int s = 0; s < stages; s++) {
+				sb_copy_barrier_init(tiles.full[s], split_warps);
+				sb_copy_barrier_init(tiles.empty[s], consumers / 32);
+			}
+			SB_UNROLL
+			for (int r = 0; r < raws; r++)
+				sb_copy_barrier_init(tiles.come[r], 1);
+			sb_copy_barrier_publish();
+		}
+		sb_barrier();
+		if (sb_warp() < consumers / 32) {
+			sb_registers_more<224>();
+			compute(args, tiles);
+		} else {
+			sb_registers_less<56>();
+			convert(args, tiles);
+		}
+	}
+};
+
+#define SB_METHOD_bf16x6 0, SB_MAKE_TENSOR
+#include "instantiate.cuh"

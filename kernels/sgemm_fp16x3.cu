@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FP32-accurate products from three products of fp16 on the tensor cores, of planes that split_fp16
+ * made. For an element of C: result = +0, and for each chunk of 4096 of k, ascending, result +=
+ * total, where
+ *     total = +0; for each slab of 512 of the chunk, ascending: cross = +0, and for each window of
+ *     32 of the slab, ascending:
+ *         temp = a chain of tensor core products hi_a * hi_b from +0 on, 16 of k after 16
+ *         cross = its chain goes on: the window's lo_a * hi_b, then its hi_a * lo_b
+ *         total = fma(temp, S, total)
+ *     and after the slab's windows total = fma(cross, S * 2^-11, total)
+ * with S = 2^-(ea + eb), the slab's scales of the row and the column undone. The window is so short
+ * because the tensor cores round the sums they add to towards zero; the cross products are a 2048th
+ * of the others and may wait for the end of the slab.
+ *
+ * Two blocks of a cluster work on tiles side by side along m. Each brings its own A and half of B,
+ * which both get. A warpgroup's one thread asks for tiles, two warpgroups multiply: 64 columns of C
+ * each. While the cores work on one kind of products, the sums of the other are added up.
+ */
+#include "emulated.cuh"
+
+template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_fp16x3 {
+#ifndef SB_WINDOW
+#define SB_WINDOW 32
+#endif
+	static constexpr int window = SB_WINDOW, windows = BK / window;
+	static constexpr int planes = 2, groups = BN / 64, panels = BM / 64;
+	static constexpr int consumers = groups * 128, asker = consumers;
+	static_assert(threads == consumers + 128 && BM == 128 && BK == 64 && cluster == 2, "");
+	static constexpr int held = BM / 2;
+	static constexpr int slab_blocks = SB_SPLIT_SLAB / BK, chunk_blocks = SB_SPLIT_CHUNK / BK;
+	static constexpr unsigned piece = 64 * BK * 2, panel = planes * piece;
+	/* Of a slab's exponents there are more copies than blocks of k are on their way. */
+	static constexpr int slots = stages + 1;
+	/* Rows of tiles that are neighbours in the raster, in pairs. */
+	static constexpr int raster = 2048 / BM / cluster;
+
+	struct shared {
+		alignas(1024) uint16_t a[stages * panels * planes * BK][64];
+		alignas(1024) uint16_t b[stages * groups * planes * BK][64];
+		alignas(16) int32_t exponents_a[slots][BM];
+		alignas(16) int32_t exponents_b[slots][BN];
+		uint64_t full[stages], empty[stages];
+	};
+
+	/* Pairs of tiles from this cluster's first on, those passed over that nobody computes. */
+	struct work {
+		int index, tiles_m, tiles_n, i, j; /* the block's own tile */
+		bool own;			   /* which it computes */
+
+		SB_DEVICE work(const sb_gemm_args &args)
+		        : index((int)sb_block() / cluster), tiles_m(sb_tiles(args.m, BM)),
+		          tiles_n(sb_tiles(args.n, BN))
+		{
+		}
+
+		/* Whether there is one. */
+		SB_DEVICE bool find(const sb_gemm_args &args, int rank)
+		{
+			int pairs = (tiles_m + 1) / 2;
+
+			for (; index < pairs * tiles_n; index += (int)sb_blocks() / cluster) {
+				sb_place place = sb_raster<raster>(index, pairs, tiles_n);
+				bool wanted[cluster];
+
+				SB_UNROLL
+				for (int r = 0; r < cluster; r++) {
+					int row = place.row * cluster + r;
+
+					wanted[r] = row < tiles_m;
+					if (wanted[r] && args.flags_a)
+						wanted[r] = !(sb_tile_flags(args, row, place.column) &
+						              SB_NOT_FP16);
+				}
+				i = place.row * cluster + rank;
+				j = place.column;
+				own = rank == 0 ? wanted[0] : wanted[1];
+				if (wanted[0] || wanted[1])
+					return true;
+			}
+			return false;
+		}
+
+		SB_DEVICE void advance()
+		{
+			index += (int)sb_blocks() / cluster;
+		}
+	};
+
+	struct position {
+		int stage;
+		unsigned parity;
+		bool again; /* the stage has been filled before */
+
+		SB_DEVICE void advance()
+		{
+			if (++stage == stages) {
+				stage = 0;
+				parity ^= 1;
+				again = true;
+			}
+		}
+	};
+
+	/* Where a plane of a stage begins. */
+	SB_DEVICE static int row_a(int stage, int panel_of, int plane)
+	{
+		return ((stage * panels + panel_of) * planes + plane) * BK;
+	}
+
+	SB_DEVICE static int row_b(int stage, int panel_of, int plane)
+	{
+		return ((stage * groups + panel_of) * planes + plane) * BK;
+	}
+
+	/* By one thread: all tiles of this block's work, one after the other. */
+	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, int rank)
+	{
+		int blocks = sb_tiles(args.k, BK), slot = 0;
+		position at = {0, 0, false};
+		work w(args);
+
+		for (; w.find(args, rank); w.advance()) {
+			/* The odd row's last pair has one tile, which both bring. */
+			int i = w.i < w.tiles_m ? w.i : w.tiles_m - 1;
+			const uint16_t *a = args.planes_a + (int64_t)i * panels * blocks * (panel / 2);
+			const uint16_t *b = args.planes_b + ((int64_t)w.j * groups + rank) * blocks *
+			                                            (panel / 2);
+
+			SB_ROLLED
+			for (int block = 0; block < blocks; block++, at.advance()) {
+				uint64_t &full = tiles.full[at.stage];
+				bool begins = block % slab_blocks == 0;
+
+				if (at.again)
+					sb_copy_barrier_wait(tiles.empty[at.stage], at.parity ^ 1);
+				sb_copy_barrier_expect(full, (panels + groups) * panel +
+				                                     (begins ? (BM + BN) * 4 : 0));
+				SB_UNROLL
+				for (int p = 0; p < panels; p++)
+					sb_copy_piece(tiles.a[row_a(at.stage, p, 0)],
+					              a + ((int64_t)p * blocks + block) * (panel / 2),
+					              panel, full);
+				sb_copy_piece_to_all(tiles.b[row_b(at.stage, rank, 0)],
+				                     b + (int64_t)block * (panel / 2), panel, full, 3);
+				if (begins) {
+					int slab = block / slab_blocks;
+
+					sb_copy_piece(tiles.exponents_a[slot],
+					              args.exponents_a + (slab * args.exponents_a_ld +
+					                                  i * BM),
+					              BM * 4, full);
+					sb_copy_piece(tiles.exponents_b[slot],
+					              args.exponents_b + (slab * args.exponents_b_ld +
+					                                  w.j * BN),
+					              BN * 4, full);
+					slot = slot + 1 < slots ? slot + 1 : 0;
+				}
+			}
+		}
+	}
+
+	/* The exponent words of a slab: its copy's number, and those of the thread's two rows. */
+	struct scale {
+		int slot;
+		uint32_t row[2];
+
+		SB_DEVICE void read(const shared &tiles, int row0)
+		{
+			SB_UNROLL
+			for (int h = 0; h < 2; h++)
+				row[h] = (127u << 23) +
+				         (uint32_t)sb_get_int(tiles.exponents_b, slot, row0 + 8 * h);
+		}
+	};
+
+	/* Adds products times their scale and 2^-down to the totals. */
+	template <unsigned down>
+	SB_DEVICE static void promote(const shared &tiles, const scale &by, const float (&from)[held],
+	                              float (&total)[held])
+	{
+		SB_UNROLL
+		for (int c = 0; c < held / 4; c++) {
+			sb_words2 words = sb_get_words2(tiles.exponents_a, by.slot,
+			                                8 * c + sb_fragment_column());
+
+			SB_UNROLL
+			for (int d = 0; d < 4; d++) {
+				uint32_t bits = words.x[d % 2] + (by.row[d / 2] - (down << 23));
+
+				total[4 * c + d] = sb_fma(from[4 * c + d], sb_bits_float(bits),
+				                          total[4 * c + d]);
+			}
+		}
+	}
+
+	/* The window's products of two planes; they are added to sums, or are their first. */
+	SB_DEVICE static void multiply(const shared &tiles, int stage, int group, int plane_a,
+	                               int plane_b, int k, float (&sums)[held], bool add)
+	{
+		sb_mma_tile a = sb_mma_at(tiles.a[row_a(stage, 0, plane_a) + k], panel);
+		sb_mma_tile b = sb_mma_at(tiles.b[row_b(stage, group, plane_b) + k], panel);
+
+		SB_UNROLL
+		for (int s = 0; s < window; s += 16)
+			sb_mma_fp16<BM>(sums, sb_mma_further(b, s), sb_mma_further(a, s),
+			                add || s > 0);
+	}
+
+	/* By a warp, of both blocks: that it has read a stage. */
+	SB_DEVICE static void release(shared &tiles, int stage)
+	{
+		int lane = sb_thread() % 32;
+
+		if (lane < cluster)
+			sb_copy_barrier_arrive_at(tiles.empty[stage], lane);
+	}
+
+	/*
+	 * One slab of `blocks` blocks of k. That the cross products' sums are read only here at the end,
+	 * with nothing on its way, is what lets the compiler leave the products of the loop alone.
+	 */
+	SB_DEVICE static void add_slab(shared &tiles, position &at, int blocks, const scale &by, int group,
+	                               float (&total)[held])
+	{
+		float temp[held], cross[held];
+		int before = 0;
+
+		for (int block = 0; block < blocks; block++) {
+			if (block > 0)
+				sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
+			SB_UNROLL
+			for (int s = 0; s < windows; s++) {
+				sb_mma_fence();
+				multiply(tiles, at.stage, group, 0, 0, s * window, temp, false);
+				sb_mma_commit();
+				sb_mma_wait<1>();
+				if (s == 0 && block > 0)
+					release(tiles, before);
+				multiply(tiles, at.stage, group, 1, 0, s * window, cross, s > 0 || block > 0);
+				multiply(tiles, at.stage, group, 0, 1, s * window, cross, true);
+				sb_mma_commit();
+				sb_mma_wait<1>();
+				sb_mma_hold(temp);
+				promote<0>(tiles, by, temp, total);
+			}
+			before = at.stage;
+			at.advance();
+		}
+		sb_mma_wait<0>();
+		sb_mma_hold(cross);
+		release(tiles, before);
+		promote<11>(tiles, by, cross, total);
+	}
+
+	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles, int rank)
+	{
+		int blocks = sb_tiles(args.k, BK), group = sb_warp() / 4;
+		int row = group * 64 + sb_fragment_row();
+		position at = {0, 0, false};
+		bool wide = sb_wide_c(args);
+		work w(args);
+		scale by = {0, {0, 0}};
+
+		for (; w.find(args, rank); w.advance()) {
+			float total[held];
+
+			for (int block = 0; block < blocks; block += slab_blocks) {
+				int left = blocks - block, slab = left < slab_blocks ? left : slab_blocks;
+
+				if (block % chunk_blocks == 0) {
+					if (block > 0)
+						sb_add_chunk<BM * BN, consumers>(
+						        args, total, 0, 1, block == chunk_blocks, false);
+					SB_UNROLL
+					for (int d = 0; d < held; d++)
+						total[d] = 0.0f;
+				}
+				sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
+				by.read(tiles, row);
+				add_slab(tiles, at, slab, by, group, total);
+				by.slot = by.slot + 1 < slots ? by.slot + 1 : 0;
+			}
+			sb_add_chunk<BM * BN, consumers>(args, total, 0, 1, blocks <= chunk_blocks, true);
+			if (w.own)
+				sb_finish_fragment(args, wide, w.i * BM, w.j * BN + group * 64, total);
+		}
+	}
+
+	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
+	{
+		int rank = sb_cluster_rank();
+
+		if (sb_thread() == 0) {
+			SB_UNROLL
+			for (int s = 0; s < stages; s++) {
+				sb_copy_barrier_init(tiles.full[s], 1);
+				sb_copy_barrier_init(tiles.empty[s], cluster * consumers / 32);
+			}
+			sb_copy_barrier_publish();
+		}
+		sb_cluster_barrier();
+		if (sb_warp() < consumers / 32) {
+			sb_registers_more<232>();
+			compute(args, tiles, rank);
+		} else {
+			sb_registers_less<40>();
+			if (sb_thread() == asker)
+				ask(args, tiles, rank);
+			sb_warp_barrier();
+		}
+		/* Nobody leaves while the other may still send to it. */
+		sb_cluster_barrier();
+	}
+};
+
+#define SB_METHOD_fp16x3 0, SB_MAKE_TENSOR
+#include "instantiate.cuh"
