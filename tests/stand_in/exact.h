@@ -7,7 +7,8 @@
  * memory that was never written, two threads meeting in one word without a barrier between them, a
  * copy that is read before it was waited for or that overwrites what others may still read, and a
  * block that waits for ever are errors. Asynchronous and bulk copies read their source as late as
- * the wait for them permits.
+ * the wait for them permits, and so do products of warpgroups, to whose accumulators the threads
+ * have no access until they have waited. Blocks of a cluster run together.
  *
  * All functions may be called from several threads at once; one launch runs on one thread.
  */
@@ -82,13 +83,14 @@ struct sb_exact_kernel {
 	unsigned static_shared; /* bytes */
 	unsigned dynamic_shared;
 	unsigned min_arch; /* 75, 90: compute capability times ten */
+	unsigned together; /* blocks of a cluster, of which the grid is a multiple */
 };
 
 /* The kernel or pack kernel of that name, NULL if there is none. Valid for ever. */
 const struct sb_exact_kernel *sb_exact_find(const char *name);
 
 /*
- * Runs the whole grid, block after block. args is the kernel's parameter, copied before the first
+ * Runs the whole grid, cluster after cluster. args is the kernel's parameter, copied before the first
  * block. counts may be NULL, which is faster; otherwise it is overwritten. Returns SB_EXACT_OK or
  * the first error; the launch then stops where it is, as on a device.
  */

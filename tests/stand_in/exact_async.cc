@@ -8,38 +8,33 @@
 
 #include <cstring>
 
-static sb_exact_thread &self()
-{
-	return sb_exact_launch_now->thread[(size_t)sb_exact_now.thread];
-}
-
 void sb_exact_async_copy(float *to, const float *from, unsigned bytes, sb_exact_line line)
 {
 	sb_exact_launch *launch = sb_exact_launch_now;
-	size_t offset = (size_t)(reinterpret_cast<unsigned char *>(to) - launch->shared);
+	size_t offset = sb_exact_offset(to, bytes, line);
 
 	sb_exact_global(from, bytes, false, line);
-	if (offset % bytes != 0 || offset + bytes > launch->shared_bytes)
+	if (offset % bytes != 0)
 		sb_exact_fail(SB_EXACT_SHARED, line, "a copy of %u bytes to shared byte %zu", bytes,
 			      offset);
 	sb_exact_copy_asked(launch, offset / 4, (offset + bytes) / 4, line);
 	if (launch->counts != nullptr)
 		sb_exact_count(launch, true, to, bytes, true, line);
-	self().copies.push_back({offset, from, bytes, self().groups});
+	sb_exact_self().copies.push_back({offset, from, bytes, sb_exact_self().groups});
 }
 
 void sb_exact_async_commit()
 {
-	self().groups++;
+	sb_exact_self().groups++;
 }
 
 void sb_exact_async_wait(unsigned left)
 {
 	sb_exact_launch *launch = sb_exact_launch_now;
-	std::vector<sb_exact_async> &copies = self().copies;
+	std::vector<sb_exact_async> &copies = sb_exact_self().copies;
 	size_t landed = 0;
 
-	while (landed < copies.size() && copies[landed].group + left < self().groups) {
+	while (landed < copies.size() && copies[landed].group + left < sb_exact_self().groups) {
 		const sb_exact_async &copy = copies[landed++];
 
 		memcpy(launch->shared + copy.offset, copy.from, copy.bytes);

@@ -53,8 +53,8 @@ static site &site_of(sb_exact_launch *launch, bool shared, unsigned bytes, bool 
 	s.counts.shared = shared;
 	s.counts.write = write;
 	s.counts.lane_bytes = bytes;
-	s.occurrence.assign(launch->threads, 0);
-	s.requests.resize(launch->warps);
+	s.occurrence.assign(launch->fibers, 0);
+	s.requests.resize((launch->fibers + 31) / 32);
 	return s;
 }
 
@@ -62,7 +62,7 @@ void sb_exact_count(sb_exact_launch *launch, bool shared, const void *p, unsigne
 		    sb_exact_line line)
 {
 	site &s = site_of(launch, shared, bytes, write, line);
-	unsigned thread = (unsigned)sb_exact_now.thread;
+	unsigned thread = (unsigned)sb_exact_now.fiber;
 	std::vector<request> &requests = s.requests[thread / 32];
 	uint32_t nth = s.occurrence[thread]++;
 

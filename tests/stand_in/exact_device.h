@@ -17,7 +17,9 @@
 
 /* The running fiber and what its launch counts; set by the engine. */
 struct sb_exact_position {
-	int thread;
+	int fiber;  /* among all that run together */
+	int thread; /* in its block */
+	int rank;   /* of its block in the cluster */
 	unsigned block, blocks;
 	uint64_t fmas;
 };

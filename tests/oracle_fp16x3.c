@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The split into two fp16 planes, and the products of what it makes. */
+#include "oracle_tiles.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 64, HI = 0, LO = 1, PIECE = 64 };
+
+int64_t sb_oracle_plane(int64_t mn, int64_t k, int plane, int64_t depth)
+{
+	int64_t piece = (mn / PIECE * (depth / PIECE) + k / PIECE) * 2 + plane;
+	int64_t chunk = mn % PIECE / 8 ^ (k & 7);
+
+	return piece * PIECE * PIECE + k % PIECE * PIECE + chunk * 8 + mn % 8;
+}
+
+static int64_t deep(int64_t k)
+{
+	return (k + WINDOW - 1) / WINDOW * WINDOW;
+}
+
+static float element(const struct sb_split_args *args, int64_t mn, int64_t k)
+{
+	return mn < args->extent && k < args->depth ? args->from[k * args->ld + mn] : 0;
+}
+
+/* The exponent that scales row mn in the slab from k0 on; false where there is none. */
+static bool scale(const struct sb_split_args *args, int64_t mn, int64_t k0, int64_t k1, int *e)
+{
+	float most = 0;
+	bool finite = true;
+
+	for (int64_t k = k0; k < k1; k++) {
+		float x = fabsf(element(args, mn, k));
+
+		finite = finite && isfinite(x);
+		most = fmaxf(most, x);
+	}
+	*e = most > 0 && finite ? 14 - ilogbf(most) : 0;
+	if (finite && abs(*e) <= 56)
+		return true;
+	*e = 0;
+	return false;
+}
+
+/* Splits one element; false if the two parts do not hold it. */
+static bool split(float x, int e, uint16_t *hi, uint16_t *lo)
+{
+	float y = x * ldexpf(1, e), rest;
+
+	*hi = sb_core_round(SB_CORE_FP16, y);
+	rest = y - sb_core_value(SB_CORE_FP16, *hi);
+	*lo = sb_core_round(SB_CORE_FP16, rest * 2048.0f);
+	rest -= sb_core_value(SB_CORE_FP16, *lo) * 0x1p-11f;
+	return fabsf(rest) <= 0x1p-22f * fabsf(y) && (y != 0 || x == 0);
+}
+
+void sb_oracle_split(const struct sb_split_args *args)
+{
+	for (int64_t mn = 0; mn < args->padded_extent; mn++) {
+		for (int64_t k0 = 0; k0 < args->padded_depth; k0 += SB_SPLIT_SLAB) {
+			int64_t k1 = k0 + SB_SPLIT_SLAB < args->padded_depth ? k0 + SB_SPLIT_SLAB
+									     : args->padded_depth;
+			int e;
+			bool held = scale(args, mn, k0, k1, &e);
+
+			for (int64_t k = k0; k < k1; k++) {
+				int64_t at = sb_oracle_plane(mn, k, HI, args->padded_depth);
+				uint16_t hi, lo;
+
+				held = split(element(args, mn, k), e, &hi, &lo) && held;
+				args->planes[at] = hi;
+				args->planes[at + PIECE * PIECE] = lo;
+			}
+			args->exponents[k0 / SB_SPLIT_SLAB * args->exponents_ld + mn] =
+				-e * (1 << 23);
+			if (!held)
+				args->flags[mn / TILE] |= SB_NOT_FP16;
+		}
+	}
+}
+
+static void load(const struct sb_gemm_args *args, struct tile *tile, int64_t k0)
+{
+	int64_t depth = deep(args->k);
+
+	for (int plane = HI; plane <= LO; plane++)
+		for (int k = 0; k < WINDOW; k++) {
+			int s = k / SB_CORE_DEPTH, p = k % SB_CORE_DEPTH;
+
+			for (int i = 0; i < tile->rows; i++)
+				sb_core_row_set(&tile->window.a[plane][s][i], SB_CORE_FP16, p,
+						args->planes_a[sb_oracle_plane(tile->i0 + i, k0 + k,
+									       plane, depth)]);
+			for (int j = 0; j < tile->columns; j += SB_CORE_WIDTH)
+				sb_core_eight_set(&tile->window.b[plane][s][j / SB_CORE_WIDTH],
+						  SB_CORE_FP16, p,
+						  &args->planes_b[sb_oracle_plane(
+							  tile->j0 + j, k0 + k, plane, depth)]);
+		}
+}
+
+/* total = fma(sums, 2^-(e of A + e of B) * 2^-down, total) */
+static void add(const struct sb_gemm_args *args, struct tile *tile, int64_t slab, int down,
+		const struct tile_sums *sums)
+{
+	const int32_t *a = args->exponents_a + slab * args->exponents_a_ld + tile->i0;
+	const int32_t *b = args->exponents_b + slab * args->exponents_b_ld + tile->j0;
+
+	for (int i = 0; i < tile->rows; i++)
+		for (int j = 0; j < tile->columns; j++) {
+			int32_t word = (127 - down) * (1 << 23) + a[i] + b[j];
+			float s;
+
+			memcpy(&s, &word, sizeof s);
+			tile->total.at[i][j] = fmaf(sums->at[i][j], s, tile->total.at[i][j]);
+		}
+}
+
+static void make(const struct sb_gemm_args *args, struct tile *tile)
+{
+	if (sb_oracle_flags(args, tile) & SB_NOT_FP16)
+		return;
+	sb_oracle_clear(&tile->total);
+	for (int64_t k = 0; k < args->k;) {
+		int64_t slab = k / SB_SPLIT_SLAB;
+
+		sb_oracle_clear(&tile->cross);
+		for (; k < args->k && k / SB_SPLIT_SLAB == slab; k += WINDOW) {
+			load(args, tile, k);
+			sb_oracle_clear(&tile->part);
+			sb_oracle_multiply(tile, SB_CORE_FP16, HI, HI, STEPS, &tile->part);
+			sb_oracle_multiply(tile, SB_CORE_FP16, LO, HI, STEPS, &tile->cross);
+			sb_oracle_multiply(tile, SB_CORE_FP16, HI, LO, STEPS, &tile->cross);
+			add(args, tile, slab, 0, &tile->part);
+		}
+		add(args, tile, slab, 11, &tile->cross);
+		sb_oracle_chunk(args, tile, k);
+	}
+	sb_oracle_store(args, tile);
+}
+
+void sb_oracle_fp16x3(const struct sb_gemm_args *args)
+{
+	sb_oracle_tiles(args, make);
+}
