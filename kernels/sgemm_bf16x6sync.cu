@@ -62,15 +62,16 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	struct source {
 		const float *a, *b;
 		int64_t row_a, row_b;
-		int place; /* of a four of A or B in a plane, as elements from the first row's */
+		int k, column; /* of the thread's fours in the planes */
 		sb_float4 four[ahead];
 		uint32_t lost_a, lost_b; /* the lower halves: what the parts could not hold */
 
 		SB_DEVICE source(const sb_gemm_args &args, sb_place at)
 		{
-			int thread = sb_thread_anew(), k = thread / 32, i = thread % 32 * 4;
+			int thread = sb_thread_anew(), i = thread % 32 * 4;
 
-			place = k * BM + (i ^ k % 8 * 8);
+			k = thread / 32;
+			column = i ^ k % 8 * 8;
 			a = sb_at(sb_operand_a(args), at.row * BM + i, k);
 			b = sb_at(sb_operand_b(args), at.column * BN + i, k);
 			row_a = apart * args.a_k;
@@ -100,16 +101,16 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				sb_async_wait<ahead - 1>();
 				four[f % ahead] = sb_get4(tiles.four, f, sb_thread() * 4);
 			}
-			int first = stage * parts * BK + f / 2 * apart;
+			int row = stage * parts * BK + f / 2 * apart + k;
 			sb_words2 words[parts];
 
 			(f % 2 ? lost_b : lost_a) |= split(four[f % ahead], words);
 			SB_UNROLL
 			for (int p = 0; p < parts; p++) {
-				uint16_t *plane =
-					f % 2 ? tiles.b[first + p * BK] : tiles.a[first + p * BK];
-
-				sb_store_words2(plane + place, words[p]);
+				if (f % 2)
+					sb_put_words2(tiles.b, row + p * BK, column, words[p]);
+				else
+					sb_put_words2(tiles.a, row + p * BK, column, words[p]);
 			}
 		}
 
