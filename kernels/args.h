@@ -43,8 +43,8 @@
  * [64 s, 64 s + 64) is the piece of 4096 elements that begins at ((r * (K / 64) + s) * 2 + p) *
  * 4096. In a piece element (i, k) lies at k * 64 + ((i / 8) ^ (k % 8)) * 8 + i % 8. The extent is
  * rounded up to whole 128s; zeros fill it up. A part of a panel that begins at row 64 r begins with
- * piece r. exponents[slab * exponents_ld + i] = -(e << 23) for slabs of SB_SPLIT_SLAB values of k,
- * where 2^e is what the row was multiplied by there.
+ * piece r. exponents[slab * exponents_ld + i] are the bits of the fp32 2^-e for slabs of
+ * SB_SPLIT_SLAB values of k, where 2^e is what the row was multiplied by there.
  */
 #ifndef SB_ARGS_H
 #define SB_ARGS_H

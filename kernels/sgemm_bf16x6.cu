@@ -19,8 +19,11 @@
 
 template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_bf16x6 {
 	static constexpr int window = 2 * BK, parts = 3, panels_a = BM / 64, panels_b = BN / 64;
-	static constexpr int consumers = panels_b * 128, splitters = 128, split_warps = splitters / 32;
-	static_assert(threads == consumers + splitters && BK == 16 && BN == 128 && cluster == 1, "");
+	static constexpr int consumers = panels_b * 128, splitters = threads - consumers;
+	static constexpr int split_warps = splitters / 32;
+	/* Registers of a thread that multiplies and of one that splits. */
+	static constexpr int more = splitters == 128 ? 224 : 216, less = splitters == 128 ? 56 : 40;
+	static_assert(splitters % 128 == 0 && BK == 16 && BN == 128 && cluster == 1, "");
 	/* A warpgroup's sums, and those of the half of the columns that it multiplies at a time. */
 	static constexpr int halves = BM / 128, held = BM / 2, half = 64;
 	static constexpr int chunk_windows = SB_SPLIT_CHUNK / window;
@@ -140,27 +143,49 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	}
 
-	/* Splits four elements; returns bits of which some are set if they are not held. */
-	SB_DEVICE static uint32_t split(const sb_float4 &x, sb_words2 (&to)[parts])
+	/*
+	 * Splits `count` fours side by side. What is left of an element after two parts is its third if the
+	 * lower half of its bits is zero: a bf16 is the upper half of an fp32. Where it is not zero, the
+	 * three do not make the element; neither do they where a part is infinite, which leaves NaN.
+	 */
+	template <int count>
+	SB_DEVICE static void split(const sb_float4 (&x)[count], sb_words2 (&to)[parts][count],
+	                            uint32_t &lost)
 	{
-		float rest[4] = {x.x[0], x.x[1], x.x[2], x.x[3]};
-		uint32_t lost = 0;
+		float rest[count][4];
 
 		SB_UNROLL
-		for (int p = 0; p < parts; p++) {
+		for (int u = 0; u < count; u++) {
 			SB_UNROLL
-			for (int e = 0; e < 4; e += 2) {
-				uint32_t pair = sb_bf16_pair(rest[e], rest[e + 1]);
+			for (int e = 0; e < 4; e++)
+				rest[u][e] = x[u].x[e];
+		}
+		SB_UNROLL
+		for (int p = 0; p < 2; p++) {
+			SB_UNROLL
+			for (int u = 0; u < count; u++) {
+				SB_UNROLL
+				for (int e = 0; e < 4; e += 2) {
+					uint32_t pair = sb_bf16_pair(rest[u][e], rest[u][e + 1]);
 
-				to[p].x[e / 2] = pair;
-				rest[e] = sb_add(rest[e], -sb_bits_float(pair << 16));
-				rest[e + 1] = sb_add(rest[e + 1], -sb_bits_float(pair & 0xffff0000u));
+					to[p][u].x[e / 2] = pair;
+					rest[u][e] = sb_add(rest[u][e], -sb_bits_float(pair << 16));
+					rest[u][e + 1] = sb_add(rest[u][e + 1],
+					                        -sb_bits_float(pair & 0xffff0000u));
+				}
 			}
 		}
 		SB_UNROLL
-		for (int e = 0; e < 4; e++)
-			lost |= sb_float_bits(rest[e]);
-		return lost;
+		for (int u = 0; u < count; u++) {
+			SB_UNROLL
+			for (int e = 0; e < 4; e += 2) {
+				uint32_t low = sb_result_bits(rest[u][e]);
+				uint32_t high = sb_result_bits(rest[u][e + 1]);
+
+				lost |= low | high;
+				to[2][u].x[e / 2] = sb_upper_halves(low, high);
+			}
+		}
 	}
 
 	/*
@@ -172,32 +197,32 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	                           int stage, int first, uint32_t &lost)
 	{
 		constexpr int across = width / 4, apart = splitters / across, panels = width / 64;
-		int t = sb_thread() - consumers, column = t % across * 4, k0 = t / across;
-
 		/* So many fours are read before any is stored, since stores hold up reads behind them. */
-		constexpr int batch = 4;
+		constexpr int each = BK / apart, batch = each < 4 ? each : 4;
+		static_assert(across <= splitters && each % batch == 0 && apart * each == BK, "");
+		unsigned t = (unsigned)sb_thread() - consumers, column = t % across * 4, k0 = t / across;
+		unsigned panel_of = column / 64, chunk = column % 64 / 8;
 
-		static_assert(across <= splitters && BK % (apart * batch) == 0, "");
 		SB_UNROLL
-		for (int s = 0; s < BK / apart; s += batch) {
+		for (int s = 0; s < each; s += batch) {
 			sb_float4 x[batch];
+			sb_words2 words[parts][batch];
 
 			SB_UNROLL
 			for (int u = 0; u < batch; u++)
-				x[u] = sb_get4(raw, slot * BK + k0 + (s + u) * apart, column);
+				x[u] = sb_get4(raw, slot * BK + (int)k0 + (s + u) * apart, (int)column);
+			split(x, words, lost);
 			SB_UNROLL
 			for (int u = 0; u < batch; u++) {
-				int k = first + k0 + (s + u) * apart;
-				sb_words2 words[parts];
+				unsigned k = (unsigned)((s + u) * apart) + k0;
+				unsigned place = (chunk ^ k % 8) * 8 + column % 8;
 
-				lost |= split(x[u], words);
 				SB_UNROLL
 				for (int p = 0; p < parts; p++)
 					sb_put_words2(to,
-					              ((stage * parts + p) * panels + column / 64) *
-					                              window + k,
-					              ((column % 64 / 8) ^ (k % 8)) * 8 + column % 8,
-					              words[p]);
+					              ((stage * parts + p) * panels + (int)panel_of) *
+					                              window + first + (int)k,
+					              (int)place, words[p][u]);
 			}
 		}
 	}
@@ -246,7 +271,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	                           const work &w, uint32_t lost_a, uint32_t lost_b)
 	{
 		int h = warp % halves, row = w.i * halves + h;
-		bool rows = sb_warp_any(lost_a != 0), columns = sb_warp_any(lost_b != 0);
+		bool rows = sb_warp_any((lost_a & 0xffff) != 0), columns = sb_warp_any((lost_b & 0xffff) != 0);
 
 		if (sb_thread() % 32 != 0)
 			return;
@@ -366,10 +391,10 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 		sb_barrier();
 		if (sb_warp() < consumers / 32) {
-			sb_registers_more<224>();
+			sb_registers_more<more>();
 			compute(args, tiles);
 		} else {
-			sb_registers_less<56>();
+			sb_registers_less<less>();
 			convert(args, tiles);
 		}
 	}

@@ -160,37 +160,39 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	}
 
-	/* The exponent words of a slab: its copy's number, and those of the thread's two rows. */
+	/* The scales of a slab: its copy's number, and those of the thread's two rows. */
 	struct scale {
 		int slot;
-		uint32_t row[2];
+		float row[2];
 
 		SB_DEVICE void read(const shared &tiles, int row0)
 		{
 			SB_UNROLL
 			for (int h = 0; h < 2; h++)
-				row[h] = (127u << 23) +
-				         (uint32_t)sb_get_int(tiles.exponents_b, slot, row0 + 8 * h);
+				row[h] = sb_bits_float((uint32_t)sb_get_int(tiles.exponents_b, slot,
+				                                            row0 + 8 * h));
 		}
 	};
 
-	/* Adds products times their scale and 2^-down to the totals. */
-	template <unsigned down>
-	SB_DEVICE static void promote(const shared &tiles, const scale &by, const float (&from)[held],
-	                              float (&total)[held])
+	/*
+	 * Adds products times their scale and `down`, a power of two, to the totals. The first product
+	 * is exact, so that this is one rounding.
+	 */
+	SB_DEVICE static void promote(const shared &tiles, const scale &by, float down,
+	                              const float (&from)[held], float (&total)[held])
 	{
+		const float row[2] = {sb_mul(by.row[0], down), sb_mul(by.row[1], down)};
+
 		SB_UNROLL
 		for (int c = 0; c < held / 4; c++) {
-			sb_words2 words = sb_get_words2(tiles.exponents_a, by.slot,
-			                                8 * c + sb_fragment_column());
+			sb_words2 column = sb_get_words2(tiles.exponents_a, by.slot,
+			                                 8 * c + sb_fragment_column());
 
 			SB_UNROLL
-			for (int d = 0; d < 4; d++) {
-				uint32_t bits = words.x[d % 2] + (by.row[d / 2] - (down << 23));
-
-				total[4 * c + d] = sb_fma(from[4 * c + d], sb_bits_float(bits),
+			for (int d = 0; d < 4; d++)
+				total[4 * c + d] = sb_fma(sb_mul(from[4 * c + d], row[d / 2]),
+				                          sb_bits_float(column.x[d % 2]),
 				                          total[4 * c + d]);
-			}
 		}
 	}
 
@@ -242,7 +244,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				sb_mma_commit();
 				sb_mma_wait<1>();
 				sb_mma_hold(temp);
-				promote<0>(tiles, by, temp, total);
+				promote(tiles, by, 1.0f, temp, total);
 			}
 			before = at.stage;
 			at.advance();
@@ -250,7 +252,9 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		sb_mma_wait<0>();
 		sb_mma_hold(cross);
 		release(tiles, before);
-		promote<11>(tiles, by, cross, total);
+		promote(tiles, by, 0x1p-11f, cross, total);
+		/* The slab's exponents have been read by all lanes before one releases a stage again. */
+		sb_warp_barrier();
 	}
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles, int rank)
@@ -260,7 +264,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		position at = {0, 0, false};
 		bool wide = sb_wide_c(args);
 		work w(args);
-		scale by = {0, {0, 0}};
+		scale by = {0, {0.0f, 0.0f}};
 
 		for (; w.find(args, rank); w.advance()) {
 			float total[held];

@@ -19,7 +19,7 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 
 	struct shared {
 		int32_t most[warps][BI]; /* the bits of the largest magnitude */
-		int32_t scale[1][BI];    /* exponent words */
+		int32_t scale[1][BI];    /* the bits of 2^-e */
 	};
 
 	/* Where the four of rows from i on, and k, lies in the high plane. */
@@ -43,18 +43,16 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 		return four;
 	}
 
-	/* The exponent word for a largest magnitude of these bits; bad: there is none. */
+	/* The bits of 2^-e for a largest magnitude of these bits; bad: e is out of range. */
 	SB_DEVICE static int32_t scale_of(int32_t most, bool &bad)
 	{
-		int e = 141 - (most >> 23);
+		int e = most == 0 ? 0 : 141 - (most >> 23);
 
-		if (most == 0)
-			return 0;
 		if (e < -56 || e > 56) {
 			bad = true;
-			return 0;
+			e = 0;
 		}
-		return (int32_t)(-(uint32_t)e << 23);
+		return (127 - e) << 23;
 	}
 
 	/* Splits two elements; returns whether they are not held. */
@@ -138,7 +136,7 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 		for (int e = 0; e < 4; e++) {
 			uint32_t word = (uint32_t)sb_get_int(tiles.scale, 0, column + e);
 
-			scale[e] = sb_bits_float((127u << 23) - word);
+			scale[e] = sb_bits_float((254u << 23) - word);
 		}
 		SB_UNROLL
 		for (int s = 0; s < held; s++) {

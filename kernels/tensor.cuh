@@ -68,6 +68,18 @@ SB_DEVICE float sb_bits_float(uint32_t bits)
 	return __uint_as_float(bits);
 }
 
+/* Those of a difference: 0x7fffffff where it is NaN. */
+SB_DEVICE uint32_t sb_result_bits(float value)
+{
+	return __float_as_uint(value);
+}
+
+/* The upper halves of two words; that of `low` comes first in memory. */
+SB_DEVICE uint32_t sb_upper_halves(uint32_t low, uint32_t high)
+{
+	return __byte_perm(low, high, 0x7632);
+}
+
 /* To the nearest fp16 or bf16, and back. */
 SB_DEVICE uint16_t sb_half_bits(float value)
 {

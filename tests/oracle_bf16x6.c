@@ -2,20 +2,15 @@
 /* The products of three bf16 parts of each element, and what happens where those do not hold it. */
 #include "oracle_tiles.h"
 
-#include <math.h>
 #include <stddef.h>
 
 enum { WINDOW = 32 };
 
-/* The parts, rounded; false if they are not all there is. */
+/* The parts, rounded; false if they are not all there is, as of what is not finite. */
 static bool split(float x, uint16_t *part)
 {
 	float rest = x;
 
-	if (!isfinite(x)) {
-		part[0] = part[1] = part[2] = 0;
-		return false;
-	}
 	for (int p = 0; p < PLANES; p++) {
 		part[p] = sb_core_round(SB_CORE_BF16, rest);
 		rest -= sb_core_value(SB_CORE_BF16, part[p]);
@@ -80,9 +75,9 @@ static void make(const struct sb_gemm_args *args, struct tile *tile)
 		a_held = load_a(args, tile, k) && a_held;
 		b_held = load_b(args, tile, k) && b_held;
 		sb_oracle_clear(&tile->part);
-		for (int o = 0; a_held && b_held && o < 6; o++)
+		for (int o = 0; ((a_held && b_held) || args->flags_a == NULL) && o < 6; o++)
 			sb_oracle_multiply(tile, SB_CORE_BF16, order[o][0], order[o][1],
-					   WINDOW / SB_CORE_DEPTH, &tile->part);
+					   &tile->part);
 		for (int i = 0; i < tile->rows; i++)
 			for (int j = 0; j < tile->columns; j++)
 				tile->total.at[i][j] += tile->part.at[i][j];
@@ -93,7 +88,7 @@ static void make(const struct sb_gemm_args *args, struct tile *tile)
 		args->flags_a[tile->i0 / TILE] |= SB_NOT_BF16;
 	if (!b_held && args->flags_b != NULL)
 		args->flags_b[tile->j0 / TILE] |= SB_NOT_BF16;
-	if (a_held && b_held)
+	if ((a_held && b_held) || args->flags_a == NULL)
 		sb_oracle_store(args, tile);
 }
 

@@ -13,7 +13,7 @@
  * The 128 rows are flagged by an element that is not finite, by |e| > 56 (e = 0 then), by one that
  * scaling makes zero and by one that is not hi + lo * 2^-11 to 2^-22 of itself. Then
  *     total = +0; for each slab:
- *         cross = +0; for each 64 values of k:
+ *         cross = +0; for each 32 values of k:
  *             temp = +0; temp += hi * hi; cross += lo * hi; cross += hi * lo
  *             total = fma(temp, S, total)
  *         total = fma(cross, S * 2^-11, total)
@@ -30,9 +30,8 @@
  *
  * strict otherwise: the one-sum rule (oracle.h).
  *
- * x3 and b6 make the total of each SB_SPLIT_CHUNK values of k apart, from +0; where there are
- * several, the result is +0 plus each of them in order, else the one itself. At last t = alpha *
- * result and C = beta == 0 ? t : t + beta * C.
+ * x3 and b6 make the total of each SB_SPLIT_CHUNK values of k apart, and result = +0 plus each of
+ * them in order. At last t = alpha * result and C = beta == 0 ? t : t + beta * C.
  */
 #ifndef SB_ORACLE_EMULATED_H
 #define SB_ORACLE_EMULATED_H

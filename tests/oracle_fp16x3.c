@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 64, HI = 0, LO = 1, PIECE = 64 };
+enum { WINDOW = 32, HI = 0, LO = 1, PIECE = 64 };
 
 int64_t sb_oracle_plane(int64_t mn, int64_t k, int plane, int64_t depth)
 {
@@ -18,7 +18,7 @@ int64_t sb_oracle_plane(int64_t mn, int64_t k, int plane, int64_t depth)
 
 static int64_t deep(int64_t k)
 {
-	return (k + WINDOW - 1) / WINDOW * WINDOW;
+	return (k + PIECE - 1) / PIECE * PIECE;
 }
 
 static float element(const struct sb_split_args *args, int64_t mn, int64_t k)
@@ -75,7 +75,7 @@ void sb_oracle_split(const struct sb_split_args *args)
 				args->planes[at + PIECE * PIECE] = lo;
 			}
 			args->exponents[k0 / SB_SPLIT_SLAB * args->exponents_ld + mn] =
-				-e * (1 << 23);
+				(127 - e) * (1 << 23);
 			if (!held)
 				args->flags[mn / TILE] |= SB_NOT_FP16;
 		}
@@ -102,21 +102,26 @@ static void load(const struct sb_gemm_args *args, struct tile *tile, int64_t k0)
 		}
 }
 
-/* total = fma(sums, 2^-(e of A + e of B) * 2^-down, total) */
-static void add(const struct sb_gemm_args *args, struct tile *tile, int64_t slab, int down,
+static float factor(int32_t bits)
+{
+	float x;
+
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+/* total = fma(sums, 2^-(e of A + e of B) * down, total) */
+static void add(const struct sb_gemm_args *args, struct tile *tile, int64_t slab, float down,
 		const struct tile_sums *sums)
 {
 	const int32_t *a = args->exponents_a + slab * args->exponents_a_ld + tile->i0;
 	const int32_t *b = args->exponents_b + slab * args->exponents_b_ld + tile->j0;
 
 	for (int i = 0; i < tile->rows; i++)
-		for (int j = 0; j < tile->columns; j++) {
-			int32_t word = (127 - down) * (1 << 23) + a[i] + b[j];
-			float s;
-
-			memcpy(&s, &word, sizeof s);
-			tile->total.at[i][j] = fmaf(sums->at[i][j], s, tile->total.at[i][j]);
-		}
+		for (int j = 0; j < tile->columns; j++)
+			tile->total.at[i][j] =
+				fmaf(sums->at[i][j], factor(a[i]) * factor(b[j]) * down,
+				     tile->total.at[i][j]);
 }
 
 static void make(const struct sb_gemm_args *args, struct tile *tile)
@@ -124,19 +129,19 @@ static void make(const struct sb_gemm_args *args, struct tile *tile)
 	if (sb_oracle_flags(args, tile) & SB_NOT_FP16)
 		return;
 	sb_oracle_clear(&tile->total);
-	for (int64_t k = 0; k < args->k;) {
+	for (int64_t k = 0; k < deep(args->k);) {
 		int64_t slab = k / SB_SPLIT_SLAB;
 
 		sb_oracle_clear(&tile->cross);
-		for (; k < args->k && k / SB_SPLIT_SLAB == slab; k += WINDOW) {
+		for (; k < deep(args->k) && k / SB_SPLIT_SLAB == slab; k += WINDOW) {
 			load(args, tile, k);
 			sb_oracle_clear(&tile->part);
-			sb_oracle_multiply(tile, SB_CORE_FP16, HI, HI, STEPS, &tile->part);
-			sb_oracle_multiply(tile, SB_CORE_FP16, LO, HI, STEPS, &tile->cross);
-			sb_oracle_multiply(tile, SB_CORE_FP16, HI, LO, STEPS, &tile->cross);
-			add(args, tile, slab, 0, &tile->part);
+			sb_oracle_multiply(tile, SB_CORE_FP16, HI, HI, &tile->part);
+			sb_oracle_multiply(tile, SB_CORE_FP16, LO, HI, &tile->cross);
+			sb_oracle_multiply(tile, SB_CORE_FP16, HI, LO, &tile->cross);
+			add(args, tile, slab, 1.0f, &tile->part);
 		}
-		add(args, tile, slab, 11, &tile->cross);
+		add(args, tile, slab, 0x1p-11f, &tile->cross);
 		sb_oracle_chunk(args, tile, k);
 	}
 	sb_oracle_store(args, tile);

@@ -39,9 +39,9 @@ void sb_oracle_clear(struct tile_sums *sums)
 }
 
 void sb_oracle_multiply(const struct tile *tile, enum sb_core_format format, int a, int b,
-			int steps, struct tile_sums *sums)
+			struct tile_sums *sums)
 {
-	for (int s = 0; s < steps; s++)
+	for (int s = 0; s < STEPS; s++)
 		for (int i = 0; i < tile->rows; i++)
 			for (int j = 0; j < tile->columns; j += SB_CORE_WIDTH)
 				sb_tensor_core_dots(format, &tile->window.a[a][s][i],
@@ -53,10 +53,6 @@ void sb_oracle_chunk(const struct sb_gemm_args *args, struct tile *tile, int64_t
 {
 	if (k < args->k && k % SB_SPLIT_CHUNK != 0)
 		return;
-	if (args->k <= SB_SPLIT_CHUNK) {
-		tile->result = tile->total;
-		return;
-	}
 	if (k <= SB_SPLIT_CHUNK)
 		sb_oracle_clear(&tile->result);
 	for (int i = 0; i < tile->rows; i++)

@@ -6,9 +6,9 @@
 #include "oracle_emulated.h"
 #include "tensor_core.h"
 
-enum { TILE = 128, STRIPS = TILE / SB_CORE_WIDTH, STEPS = 4, PLANES = 3 };
+enum { TILE = 128, STRIPS = TILE / SB_CORE_WIDTH, STEPS = 2, PLANES = 3 };
 
-/* Steps of the tensor core along k, as many as a window has, of each plane of both operands. */
+/* A window is 32 of k: two steps of the tensor core, of each plane of both operands. */
 struct tile_window {
 	struct sb_core_row a[PLANES][STEPS][TILE];
 	struct sb_core_eight b[PLANES][STEPS][STRIPS];
@@ -35,8 +35,8 @@ unsigned sb_oracle_flags(const struct sb_gemm_args *args, const struct tile *til
 void sb_oracle_clear(struct tile_sums *sums);
 /* sums += the products of plane a of A and plane b of B, steps of the window ascending. */
 void sb_oracle_multiply(const struct tile *tile, enum sb_core_format format, int a, int b,
-			int steps, struct tile_sums *sums);
-/* After the values of k up to `k`: at the end of a chunk and of all k the total goes to result. */
+			struct tile_sums *sums);
+/* After the values of k up to `k`: at the end of a chunk and of all k total is added to result. */
 void sb_oracle_chunk(const struct sb_gemm_args *args, struct tile *tile, int64_t k);
 /* C of result. */
 void sb_oracle_store(const struct sb_gemm_args *args, const struct tile *tile);

@@ -24,11 +24,9 @@
 #define SB_SUM(method, BE, BS, ...)  SB_DECLARE_NAME(SB_SUM_NAME(method, BE, BS), sb_gemm_args)
 #define SB_TENSOR(method, BM, BN, BK, ...)                                                         \
 	SB_DECLARE_NAME(SB_GEMM_NAME(method, BM, BN, BK), sb_gemm_args)
-#define SB_SPLIT_NAME(method, BI, BK)	  split_##method##_##BI##x##BK
+#define SB_SPLIT_NAME(method, BI, BK) split_##method##_##BI##x##BK
 #define SB_SPLIT(method, BI, BK, ...) SB_DECLARE_NAME(SB_SPLIT_NAME(method, BI, BK), sb_split_args)
 #include "kernels.def"
-#undef SB_TENSOR
-#undef SB_SPLIT
 
 struct row {
 	struct sb_exact_kernel kernel;
@@ -39,8 +37,12 @@ struct row {
 };
 
 #define SB_ROW(name, args_type, threads, dynamic, arch, gemm, pack, split)                         \
-	{{#name, sizeof(args_type), threads, 0, dynamic, arch, 1}, gemm,	  pack, split,     \
-	 &name##_static,					   &name##_pairs},
+	{{#name, sizeof(args_type), threads, 0, dynamic, arch, 1},                                 \
+	 gemm,                                                                                     \
+	 pack,                                                                                     \
+	 split,                                                                                    \
+	 &name##_static,                                                                           \
+	 &name##_pairs},
 #define SB_ROW_NAME(name, args_type, threads, dynamic, arch, gemm, pack, split)                    \
 	SB_ROW(name, args_type, threads, dynamic, arch, gemm, pack, split)
 static row rows[] = {

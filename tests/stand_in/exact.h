@@ -90,9 +90,9 @@ struct sb_exact_kernel {
 const struct sb_exact_kernel *sb_exact_find(const char *name);
 
 /*
- * Runs the whole grid, cluster after cluster. args is the kernel's parameter, copied before the first
- * block. counts may be NULL, which is faster; otherwise it is overwritten. Returns SB_EXACT_OK or
- * the first error; the launch then stops where it is, as on a device.
+ * Runs the whole grid, cluster after cluster. args is the kernel's parameter, copied before the
+ * first block. counts may be NULL, which is faster; otherwise it is overwritten. Returns
+ * SB_EXACT_OK or the first error; the launch then stops where it is, as on a device.
  */
 int sb_exact_run(const char *kernel, unsigned grid, unsigned threads, unsigned dynamic_shared,
 		 const void *args, size_t args_bytes, const struct sb_exact_memory *memory,

@@ -174,7 +174,7 @@ static size_t operand(const uint16_t *piece, size_t panel_bytes, int width, sb_e
 }
 
 void sb_exact_product_ask(int bf16, float *d, int columns, const uint16_t *a, const uint16_t *b,
-		      unsigned panel_bytes, bool add, sb_exact_line line)
+			  unsigned panel_bytes, bool add, sb_exact_line line)
 {
 	sb_exact_thread &self = sb_exact_self();
 	sb_exact_warpgroup &warpgroup = own_warpgroup(line);

@@ -73,7 +73,7 @@ sb_exact_moment sb_exact_moment_of(const sb_exact_launch *launch, int fiber)
 
 static const char *kind_of(const sb_exact_launch *launch, size_t who)
 {
-	return who < launch->fibers				? "thread"
+	return who < launch->fibers			   ? "thread"
 	       : who < sb_exact_id_of_warpgroup(launch, 0) ? "copy barrier"
 							   : "warpgroup";
 }

@@ -69,13 +69,14 @@ struct sb_exact_thread {
 	sb_exact_waits waits;
 	size_t barrier; /* SB_AT_COPY */
 	unsigned parity;
-	unsigned group, group_threads;		      /* SB_AT_GROUP_BARRIER */
-	void (*exchange)(void *const *lanes);	      /* SB_AT_EXCHANGE: what the warp does, */
-	void *exchanged;			      /* and this lane's share of it */
-	std::vector<uint32_t> seen;		      /* of every id, this epoch */
-	std::vector<sb_exact_async> copies;	      /* the oldest first */
-	unsigned groups;			      /* committed so far */
-	std::vector<std::pair<uint32_t, uint32_t>> fences; /* epoch and clock of each tensor fence */
+	unsigned group, group_threads;	      /* SB_AT_GROUP_BARRIER */
+	void (*exchange)(void *const *lanes); /* SB_AT_EXCHANGE: what the warp does, */
+	void *exchanged;		      /* and this lane's share of it */
+	std::vector<uint32_t> seen;	      /* of every id, this epoch */
+	std::vector<sb_exact_async> copies;   /* the oldest first */
+	unsigned groups;		      /* committed so far */
+	std::vector<std::pair<uint32_t, uint32_t>>
+		fences; /* epoch and clock of each tensor fence */
 	std::deque<sb_exact_sums> sums;
 	std::deque<uint64_t> product_groups; /* committed: the products up to then */
 	uint64_t products, product_fences;
@@ -112,7 +113,7 @@ struct sb_exact_product {
 	size_t panel_bytes;
 	int columns;
 	bool add;
-	unsigned asked;			/* by so many threads, */
+	unsigned asked;		  /* by so many threads, */
 	sb_exact_sums *sums[128]; /* for these accumulators */
 	sb_exact_line line;
 };
@@ -140,9 +141,9 @@ struct sb_exact_launch {
 	std::vector<sb_exact_warpgroup> warpgroup;
 	int result;
 
-	unsigned char *shared; /* 1024-aligned */
-	size_t shared_bytes;   /* of a block */
-	size_t stride;	       /* from one block's to the next one's */
+	unsigned char *shared;		      /* 1024-aligned */
+	size_t shared_bytes;		      /* of a block */
+	size_t stride;			      /* from one block's to the next one's */
 	std::vector<sb_exact_moment> written; /* a word each */
 	std::vector<sb_exact_moment> read;    /* a word and reader each; see sb_exact_readers() */
 	std::vector<bool> in_flight;	      /* a word each */

@@ -41,6 +41,16 @@ static inline float sb_bits_float(uint32_t bits)
 	return value;
 }
 
+static inline uint32_t sb_result_bits(float value)
+{
+	return value == value ? sb_float_bits(value) : 0x7fffffffu;
+}
+
+static inline uint32_t sb_upper_halves(uint32_t low, uint32_t high)
+{
+	return low >> 16 | (high & 0xffff0000u);
+}
+
 static inline uint16_t sb_half_bits(float value)
 {
 	return sb_core_round(SB_CORE_FP16, value);

@@ -100,8 +100,8 @@ static uint16_t half(const uint32_t *words, int element)
 
 /*
  * Lane 4 * g + t has of a: rows g and g + 8, columns 2 * t, 2 * t + 1 and those 8 further: words
- * {row g, row g + 8} of the first columns, then of the others; of b, 16 x 8: rows 2 * t, 2 * t + 1 and
- * those 8 further of column g; of d: row g, columns 2 * t and 2 * t + 1, then row g + 8.
+ * {row g, row g + 8} of the first columns, then of the others; of b, 16 x 8: rows 2 * t, 2 * t + 1
+ * and those 8 further of column g; of d: row g, columns 2 * t and 2 * t + 1, then row g + 8.
  */
 static void multiply(void *const *lanes)
 {
@@ -130,8 +130,8 @@ static void multiply(void *const *lanes)
 					  ->d[i / 8 * 2 + j % 2];
 		sb_tensor_core_dots(format, &row, &eight, sums);
 		for (int j = 0; j < SB_CORE_WIDTH; j++)
-			static_cast<warp_product *>(lanes[i % 8 * 4 + j / 2])->d[i / 8 * 2 + j % 2] =
-				sums[j];
+			static_cast<warp_product *>(lanes[i % 8 * 4 + j / 2])
+				->d[i / 8 * 2 + j % 2] = sums[j];
 	}
 }
 

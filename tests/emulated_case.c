@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "emulated_case.h"
+#include "args.h"
+#include "cuda_types.h"
+#include "exact.h"
+#include "oracle.h"
+#include "oracle_emulated.h"
+#include "tensor_map.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TILE = 128, PADDED = 256, PIECE = 64 };
+
+static const struct sb_emulated_row rows[] = {
+#define SB_TENSOR(method, BM, BN, BK, threads, cluster, stages, dynamic, form, arch, text)         \
+	{"sgemm_" #method "_" #BM "x" #BN "x" #BK, #method, BM, BN, BK, threads, cluster, dynamic},
+#define SB_SPLIT(method, BI, BK, threads, text)                                                    \
+	{"split_" #method "_" #BI "x" #BK, "split_" #method, BI, 0, BK, threads, 1, 0},
+#define SB_KERNEL(method, BM, BN, BK, threads, blocks, TM, TN, stages, dynamic, form, arch, text)  \
+	{"sgemm_" #method "_" #BM "x" #BN "x" #BK,                                                 \
+	 #method "_" #BM "x" #BN "x" #BK,                                                          \
+	 BM,                                                                                       \
+	 BN,                                                                                       \
+	 BK,                                                                                       \
+	 threads,                                                                                  \
+	 1,                                                                                        \
+	 dynamic},
+#include "kernels.def"
+};
+
+struct sb_emulated_row sb_emulated_row(const char *method)
+{
+	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+		if (strcmp(rows[r].method, method) == 0)
+			return rows[r];
+	return (struct sb_emulated_row){0};
+}
+
+static char message[800];
+
+/* Memory that a launch may read or write; a second one of the kind is the oracle's. */
+enum { PANEL_A, PANEL_B, PLANES_A, PLANES_B, EXPONENTS_A, EXPONENTS_B, FLAGS_A, FLAGS_B, C, WORK };
+enum { KINDS = WORK + 1 };
+static const char *const kind_names[KINDS] = {
+	"panel of A",	  "panel of B", "planes of A", "planes of B", "exponents of A",
+	"exponents of B", "flags of A", "flags of B",  "C",	      "work"};
+
+struct memory {
+	unsigned char *bytes[KINDS];
+	size_t count[KINDS];
+};
+
+struct run {
+	const struct sb_emulated_case *test;
+	struct memory own, oracle;
+	unsigned readable, writable; /* bits of kinds */
+	int64_t ld_a, ld_b, ldc, depth;
+};
+
+static bool check(void *context, const void *pointer, size_t bytes, bool write)
+{
+	const struct run *run = context;
+	uintptr_t p = (uintptr_t)pointer;
+
+	for (int kind = 0; kind < KINDS; kind++) {
+		uintptr_t begin = (uintptr_t)run->own.bytes[kind];
+
+		if (begin != 0 && p >= begin && p + bytes <= begin + run->own.count[kind])
+			return (write ? run->writable : run->readable) >> kind & 1;
+	}
+	return false;
+}
+
+static int64_t up(int64_t x, int64_t to)
+{
+	return (x + to - 1) / to * to;
+}
+
+static uint32_t next(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 8;
+}
+
+static float value(uint32_t *state, enum sb_emulated_values kind, int mn, int k)
+{
+	float mantissa = (float)next(state) / 16777216.0f - 0.5f;
+	int some = (int)(next(state) % 31) - 15;
+
+	switch (kind) {
+	case SB_EMULATED_PLAIN:
+		return ldexpf(mantissa, some % 3);
+	case SB_EMULATED_POSITIVE:
+		return fabsf(mantissa);
+	case SB_EMULATED_WIDE:
+		return ldexpf(mantissa, some);
+	case SB_EMULATED_ROWS:
+		return ldexpf(mantissa, mn * 7 % 61 - 30);
+	case SB_EMULATED_OUTLIER:
+		return k % 97 == 5 ? ldexpf(1.0f, 20) : mantissa;
+	case SB_EMULATED_TINY:
+		return ldexpf(mantissa, -127);
+	case SB_EMULATED_LARGE:
+		return mantissa * 0x1.fp127f * 2.0f;
+	}
+	return 0;
+}
+
+static bool take(struct run *run, int kind, int64_t bytes, int fill)
+{
+	size_t count = (size_t)up(bytes, 128);
+
+	run->own.count[kind] = run->oracle.count[kind] = (size_t)bytes;
+	run->own.bytes[kind] = aligned_alloc(128, count);
+	run->oracle.bytes[kind] = aligned_alloc(128, count);
+	if (!run->own.bytes[kind] || !run->oracle.bytes[kind])
+		return false;
+	memset(run->own.bytes[kind], fill, count);
+	memset(run->oracle.bytes[kind], fill, count);
+	return true;
+}
+
+static void fill_panel(struct run *run, int kind, int extent, enum sb_emulated_values values,
+		       enum sb_emulated_values others)
+{
+	const struct sb_emulated_case *test = run->test;
+	float *panel = (float *)run->own.bytes[kind];
+	int64_t ld = kind == PANEL_A ? run->ld_a : run->ld_b;
+	uint32_t seed = 77u + (uint32_t)(kind * 5 + extent * 3 + test->k);
+
+	for (int k = 0; k < test->k; k++)
+		for (int mn = 0; mn < extent; mn++) {
+			float x = value(&seed, values, mn, k);
+
+			panel[k * ld + mn] =
+				others == SB_EMULATED_OUTLIER && k % 97 == 5 ? 0.0f : x;
+		}
+	for (const struct sb_emulated_poke *p = test->pokes; p && p->operand; p++)
+		if (p->operand == (kind == PANEL_A ? 'a' : 'b'))
+			panel[p->k * ld + p->mn] = p->value;
+	memcpy(run->oracle.bytes[kind], panel, run->own.count[kind]);
+}
+
+/* C as it was: NaNs that nobody makes, but for the elements that beta counts. */
+static void fill_c(const struct run *run, unsigned char *bytes)
+{
+	const struct sb_emulated_case *test = run->test;
+	float *c = (float *)bytes + test->gap;
+	uint32_t seed = 5;
+
+	memset(bytes, 0xff, run->own.count[C]);
+	for (int64_t j = 0; j < test->n && test->beta != 0; j++)
+		for (int64_t i = 0; i < test->m; i++)
+			c[i + j * run->ldc] = value(&seed, SB_EMULATED_PLAIN, 0, 0);
+}
+
+static bool open_run(struct run *run)
+{
+	const struct sb_emulated_case *test = run->test;
+	int64_t slabs = up(test->k, SB_SPLIT_SLAB) / SB_SPLIT_SLAB;
+
+	run->ld_a = up(test->m, PADDED);
+	run->ld_b = up(test->n, PADDED);
+	run->depth = up(test->k, PIECE);
+	run->ldc = test->m + test->gap;
+	if (!take(run, PANEL_A, run->ld_a * run->depth * 4, 0) ||
+	    !take(run, PANEL_B, run->ld_b * run->depth * 4, 0) ||
+	    !take(run, PLANES_A, run->ld_a * run->depth * 4, 0xff) ||
+	    !take(run, PLANES_B, run->ld_b * run->depth * 4, 0xff) ||
+	    !take(run, EXPONENTS_A, slabs * run->ld_a * 4, 0x55) ||
+	    !take(run, EXPONENTS_B, slabs * run->ld_b * 4, 0x55) ||
+	    !take(run, FLAGS_A, run->ld_a / TILE * 4, 0) ||
+	    !take(run, FLAGS_B, run->ld_b / TILE * 4, 0) ||
+	    !take(run, C, (run->ldc * test->n + test->gap) * 4, 0xff) ||
+	    !take(run, WORK, (int64_t)test->blocks * PADDED * TILE * 4, 0xff))
+		return false;
+	fill_panel(run, PANEL_A, test->m, test->a, test->b);
+	fill_panel(run, PANEL_B, test->n, test->b, test->a);
+	fill_c(run, run->own.bytes[C]);
+	fill_c(run, run->oracle.bytes[C]);
+	return true;
+}
+
+static void close_run(struct run *run)
+{
+	for (int kind = 0; kind < KINDS; kind++) {
+		free(run->own.bytes[kind]);
+		free(run->oracle.bytes[kind]);
+	}
+}
+
+/* Words are floats in C: there NaNs equal each other. */
+static const char *compare(const struct run *run, const char *what)
+{
+	const struct sb_emulated_case *t = run->test;
+
+	for (int kind = 0; kind < WORK; kind++)
+		for (size_t w = 0; w < run->own.count[kind] / 4; w++) {
+			uint32_t was, right;
+			float x, y;
+
+			memcpy(&was, run->own.bytes[kind] + w * 4, 4);
+			memcpy(&right, run->oracle.bytes[kind] + w * 4, 4);
+			memcpy(&x, &was, 4);
+			memcpy(&y, &right, 4);
+			if (was == right ||
+			    (kind == C && sb_oracle_same(x, y) && right != 0xffffffffu))
+				continue;
+			snprintf(message, sizeof message,
+				 "%s, %dx%dx%d, values %d and %d, alpha %g, beta %g: word %zu of "
+				 "the %s is %08x (%a), not %08x (%a)",
+				 what, t->m, t->n, t->k, t->a, t->b, t->alpha, t->beta, w,
+				 kind_names[kind], was, x, right, y);
+			return message;
+		}
+	return NULL;
+}
+
+static void set_map(struct sb_tensor_map *map, const void *panel, int64_t ld, int64_t depth,
+		    int box_i, int box_k)
+{
+	struct sb_stand_in_map m = {
+		.magic = SB_TENSOR_MAP_MAGIC,
+		.rank = 2,
+		.type = SB_CU_TENSOR_FLOAT32,
+		.swizzle = SB_CU_TENSOR_SWIZZLE_NONE,
+		.address = (uintptr_t)panel,
+		.size = {(uint64_t)ld, (uint64_t)depth},
+		.stride = {(uint64_t)ld * sizeof(float)},
+		.box = {(uint16_t)box_i, (uint16_t)box_k},
+	};
+
+	memset(map->opaque, 0, sizeof map->opaque);
+	memcpy(map->opaque, &m, sizeof m);
+}
+
+static struct sb_gemm_args product(const struct run *run, const struct memory *memory)
+{
+	const struct sb_emulated_case *test = run->test;
+	struct sb_gemm_args args = {.a = (const float *)memory->bytes[PANEL_A],
+				    .b = (const float *)memory->bytes[PANEL_B],
+				    .c = (float *)memory->bytes[C] + test->gap,
+				    .a_m = 1,
+				    .a_k = run->ld_a,
+				    .b_n = 1,
+				    .b_k = run->ld_b,
+				    .ldc = run->ldc,
+				    .m = test->m,
+				    .n = test->n,
+				    .k = test->k,
+				    .alpha = test->alpha,
+				    .beta = test->beta,
+				    .work = (float *)memory->bytes[WORK],
+				    .planes_a = (const uint16_t *)memory->bytes[PLANES_A],
+				    .planes_b = (const uint16_t *)memory->bytes[PLANES_B],
+				    .exponents_a = (const int32_t *)memory->bytes[EXPONENTS_A],
+				    .exponents_b = (const int32_t *)memory->bytes[EXPONENTS_B],
+				    .exponents_a_ld = run->ld_a,
+				    .exponents_b_ld = run->ld_b,
+				    .flags_a = (uint32_t *)memory->bytes[FLAGS_A],
+				    .flags_b = (uint32_t *)memory->bytes[FLAGS_B]};
+
+	return args;
+}
+
+static const char *launch(struct run *run, const struct sb_emulated_row *row, int64_t blocks,
+			  const void *args, size_t size)
+{
+	struct sb_exact_memory memory = {run, check};
+
+	if (sb_exact_run(row->name, (unsigned)blocks, (unsigned)row->threads,
+			 (unsigned)row->dynamic, args, size, &memory, NULL) == SB_EXACT_OK)
+		return compare(run, row->name);
+	snprintf(message, sizeof message, "%s", sb_exact_message());
+	return message;
+}
+
+static struct sb_split_args half(const struct run *run, const struct memory *memory, int of)
+{
+	int extent = of ? run->test->n : run->test->m;
+	struct sb_split_args args = {
+		.from = (const float *)memory->bytes[PANEL_A + of],
+		.planes = (uint16_t *)memory->bytes[PLANES_A + of],
+		.exponents = (int32_t *)memory->bytes[EXPONENTS_A + of],
+		.flags = (uint32_t *)memory->bytes[FLAGS_A + of],
+		.ld = of ? run->ld_b : run->ld_a,
+		.exponents_ld = of ? run->ld_b : run->ld_a,
+		.extent = extent,
+		.depth = run->test->k,
+		.padded_extent = (int32_t)up(extent, TILE),
+		.padded_depth = (int32_t)run->depth,
+	};
+
+	return args;
+}
+
+static const char *split(struct run *run, int of)
+{
+	const struct sb_emulated_row row = sb_emulated_row("split_fp16");
+	struct sb_split_args own = half(run, &run->own, of), oracle = half(run, &run->oracle, of);
+
+	sb_oracle_split(&oracle);
+	run->readable = 1u << (PANEL_A + of) | 1u << (FLAGS_A + of);
+	run->writable = 1u << (PLANES_A + of) | 1u << (EXPONENTS_A + of) | 1u << (FLAGS_A + of);
+	return launch(run, &row,
+		      own.padded_extent / row.BM * (up(own.padded_depth, row.BK) / row.BK), &own,
+		      sizeof own);
+}
+
+static const char *multiply(struct run *run, const char *method, unsigned readable,
+			    void oracle(const struct sb_gemm_args *))
+{
+	const struct sb_emulated_row row = sb_emulated_row(method);
+	const struct sb_emulated_case *test = run->test;
+	struct sb_gemm_args own = product(run, &run->own), right = product(run, &run->oracle);
+	const unsigned flags = 1u << FLAGS_A | 1u << FLAGS_B;
+	int64_t tiles_m = up(test->m, row.BM) / row.BM, tiles_n = up(test->n, row.BN) / row.BN;
+	int64_t blocks = up(tiles_m, row.cluster) * tiles_n;
+	bool persists = oracle != sb_oracle_flagged;
+
+	set_map(&own.map_a, own.a, run->ld_a, run->depth, row.BM, row.BK);
+	set_map(&own.map_b, own.b, run->ld_b, run->depth, row.BN, row.BK);
+	oracle(&right);
+	run->readable = readable | flags | (test->k > SB_SPLIT_CHUNK ? 1u << WORK : 0) |
+			(test->beta != 0 ? 1u << C : 0);
+	run->writable = 1u << C | (persists ? flags | 1u << WORK : 0);
+	return launch(run, &row, persists && blocks > test->blocks ? test->blocks : blocks, &own,
+		      sizeof own);
+}
+
+static int written(const struct run *run, unsigned of_these, unsigned wanted)
+{
+	const uint32_t *a = (const uint32_t *)run->own.bytes[FLAGS_A];
+	const uint32_t *b = (const uint32_t *)run->own.bytes[FLAGS_B];
+	int count = 0;
+
+	for (int i = 0; i * TILE < run->test->m; i++)
+		for (int j = 0; j * TILE < run->test->n; j++)
+			count += ((a[i] | b[j]) & of_these) == wanted;
+	return count;
+}
+
+/* What the launches made together is the whole rule's. */
+static const char *whole(struct run *run)
+{
+	struct sb_gemm_args own = product(run, &run->own);
+	const struct sb_emulated_case *t = run->test;
+
+	if (t->k < SB_ORACLE_FP16_K)
+		return NULL;
+	fill_c(run, run->oracle.bytes[C]);
+	sb_oracle_emulated(t->m, t->n, t->k, t->alpha, own.a, 1, own.a_k, own.b, 1, own.b_k,
+			   t->beta, (float *)run->oracle.bytes[C] + t->gap, run->ldc);
+	return compare(run, "the whole");
+}
+
+const char *sb_emulated_case_run(const struct sb_emulated_case *test,
+				 struct sb_emulated_tiles *tiles)
+{
+	const unsigned panels = 1u << PANEL_A | 1u << PANEL_B;
+	const unsigned planes =
+		1u << PLANES_A | 1u << PLANES_B | 1u << EXPONENTS_A | 1u << EXPONENTS_B;
+	struct run run = {.test = test};
+	const char *wrong = open_run(&run) ? NULL : "no memory";
+
+	if (!wrong)
+		wrong = split(&run, 0);
+	if (!wrong)
+		wrong = split(&run, 1);
+	if (!wrong)
+		wrong = multiply(&run, "fp16x3", planes, sb_oracle_fp16x3);
+	if (!wrong)
+		wrong = multiply(&run, "bf16x6", panels, sb_oracle_bf16x6);
+	if (!wrong)
+		wrong = multiply(&run, "bulk_128x128x32", panels, sb_oracle_flagged);
+	if (!wrong)
+		wrong = whole(&run);
+	if (!wrong && tiles) {
+		tiles->fp16x3 = written(&run, SB_NOT_FP16, 0);
+		tiles->bf16x6 = written(&run, SB_NOT_FP16 | SB_NOT_BF16, SB_NOT_FP16);
+		tiles->strict = written(&run, SB_NOT_BF16, SB_NOT_BF16);
+	}
+	close_run(&run);
+	return wrong;
+}
