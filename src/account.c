@@ -76,12 +76,12 @@ static void tell(const struct sb_call *call, const struct sb_outcome *outcome, u
 	sb_trace_line(
 		1,
 		"%s %c%c m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " lda=%" PRId64 " ldb=%" PRId64
-		" ldc=%" PRId64 " side=%s kernel=%s device=%s ms=%s reason=%s math=%s",
+		" ldc=%" PRId64 " side=%s kernel=%s math=%s device=%s ms=%s reason=%s",
 		sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
 		call->trans_b ? 't' : 'n', call->m, call->n, call->k, call->lda, call->ldb,
 		call->ldc, sb_side_word(outcome->side), outcome->kernel ? outcome->kernel : "-",
-		names, sb_trace_fixed(1e3 * outcome->seconds, 3).text,
-		sb_reason_word(outcome->reason), manner);
+		manner, names, sb_trace_fixed(1e3 * outcome->seconds, 3).text,
+		sb_reason_word(outcome->reason));
 }
 
 void sb_account_close(const struct sb_account *account, const struct sb_call *call,
