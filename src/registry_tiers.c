@@ -137,8 +137,14 @@ bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_tar
 bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t k, const struct sb_target *target,
 			  struct sb_tiers *tiers, enum sb_fallback *why)
 {
-	return open_tiers(k, target, kernel->arithmetic == SB_BF16X6, tiers, why) &&
-	       (kernel == tiers->bf16x6 || kernel->arithmetic == SB_FP16X3);
+	if (!sb_registry_runs(kernel, target) ||
+	    !open_tiers(k, target, kernel->arithmetic == SB_BF16X6, tiers, why))
+		return false;
+	/* One that the device's own are preferred to. */
+	if (kernel->arithmetic == SB_BF16X6)
+		tiers->bf16x6 = kernel;
+	measure(tiers);
+	return tiers->fp16x3 || kernel->arithmetic == SB_BF16X6 || k < SB_FP16X3_LEAST;
 }
 
 bool sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,

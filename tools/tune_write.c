@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profile_file.h"
 #include "profile_text.h"
 
 /* Four digits that count, and no exponent. */
