@@ -74,9 +74,9 @@ static float by_eights(const struct recorded *r, int at)
 
 			for (int j = 0; j < SB_CORE_WIDTH; j++)
 				bits[j] = turned[j][p] = r->b[l][(p + j - at + DEPTH) % DEPTH];
-			sb_core_row_set(&row, r->format, p, r->a[l][p]);
 			sb_core_eight_set(&eight, r->format, p, bits);
 		}
+		sb_core_row_set(&row, r->format, r->a[l]);
 		sb_tensor_core_dots(r->format, &row, &eight, sums);
 		for (int j = 0; j < SB_CORE_WIDTH; j++) {
 			apart[j] = sb_tensor_core_dot(r->format, r->a[l], turned[j], apart[j]);
@@ -169,7 +169,11 @@ static void sums_made_by_hand(void)
 		 0x1.01p-40f},
 		{"what cancels is +0", 0, {1, -1}, {1, 1}, 0},
 		{"and so is -0", -0.0f, {-0.0f}, {1}, 0},
-		{"what is cut off does not overflow", 0x1.fffffep127f, {65504}, {65504}, 0x1.fffffep127f},
+		{"what is cut off does not overflow",
+		 0x1.fffffep127f,
+		 {65504},
+		 {65504},
+		 0x1.fffffep127f},
 		{"infinity stays", 1, {INFINITY}, {-2}, -INFINITY},
 	};
 
