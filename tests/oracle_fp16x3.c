@@ -78,6 +78,8 @@ void sb_oracle_split(const struct sb_split_args *args)
 				(127 - e) * (1 << 23);
 			if (!held)
 				args->flags[mn / TILE] |= SB_NOT_FP16;
+			if (e < SB_NEAR_LEAST || e > SB_NEAR_MOST)
+				args->flags[mn / TILE] |= SB_FAR_FP16;
 		}
 	}
 }
