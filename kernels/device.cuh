@@ -98,6 +98,36 @@ SB_DEVICE float sb_fma(float a, float b, float c)
 	return __fmaf_rn(a, b, c);
 }
 
+/*
+ * Whether the architecture does two of those in one instruction, each rounded as it is alone. The
+ * others above sm_100 take the pair too, but as two instructions.
+ */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ / 10 == 100 || __CUDA_ARCH__ / 10 == 103)
+#define SB_FMA_PAIRED 1
+#else
+#define SB_FMA_PAIRED 0
+#endif
+
+/* sums[e] = fma(a[e], b, sums[e]) for both. */
+SB_DEVICE void sb_fma2(float (&sums)[2], const float (&a)[2], float b)
+{
+#if SB_FMA_PAIRED
+	asm("{\n\t"
+	    ".reg .b64 pair, twice, both;\n\t"
+	    "mov.b64 pair, {%2, %3};\n\t"
+	    "mov.b64 twice, {%4, %4};\n\t"
+	    "mov.b64 both, {%0, %1};\n\t"
+	    "fma.rn.f32x2 both, pair, twice, both;\n\t"
+	    "mov.b64 {%0, %1}, both;\n\t"
+	    "}"
+	    : "+f"(sums[0]), "+f"(sums[1])
+	    : "f"(a[0]), "f"(a[1]), "f"(b));
+#else
+	sums[0] = __fmaf_rn(a[0], b, sums[0]);
+	sums[1] = __fmaf_rn(a[1], b, sums[1]);
+#endif
+}
+
 SB_DEVICE float sb_mul(float a, float b)
 {
 	return __fmul_rn(a, b);

@@ -26,12 +26,14 @@
 #else
 #define SB_REACHED(arch, dynamic) true
 #endif
-/* Warpgroups multiply in the image for 90a and in no other: as above. */
+/* Warpgroups, of rows of arch 90, multiply in the image for 90a and in no other: as above. */
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define SB_WARPGROUPS false
 #else
 #define SB_WARPGROUPS true
 #endif
+#define SB_TENSOR_REACHED(arch, dynamic)                                                           \
+	((arch) == 90 ? SB_WARPGROUPS : SB_REACHED(arch, dynamic))
 #ifdef __CUDACC__
 #define SB_SHARED_SIZE(name, bytes)
 #else
@@ -56,7 +58,7 @@
 	{                                                                                          \
 		using type = sb_##method<BM, BN, BK, threads, cluster, stages>;                    \
                                                                                                    \
-		if constexpr (SB_WARPGROUPS)                                                       \
+		if constexpr (SB_TENSOR_REACHED(arch, dynamic))                                    \
 			type::run(args, sb_shared<type::shared, dynamic>());                       \
 	}
 #define SB_MAKE_TENSOR_1(name, threads)                                                            \

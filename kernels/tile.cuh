@@ -138,6 +138,11 @@ template <int TM, int TN> struct sb_sums {
 	/* To and fro, so that each FMA shares an operand with the one before it. */
 	SB_DEVICE void multiply(const float (&a)[TM], const float (&b)[TN])
 	{
+		if constexpr (TM % 2 == 0)
+			if (SB_FMA_PAIRED) {
+				multiply_pairs(a, b);
+				return;
+			}
 		SB_UNROLL
 		for (int r = 0; r < TM; r++) {
 			SB_UNROLL
@@ -149,16 +154,19 @@ template <int TM, int TN> struct sb_sums {
 		}
 	}
 
-	/* The same column by column. */
-	SB_DEVICE void multiply_columns(const float (&a)[TM], const float (&b)[TN])
+	/* The same two rows at a time. */
+	SB_DEVICE void multiply_pairs(const float (&a)[TM], const float (&b)[TN])
 	{
 		SB_UNROLL
-		for (int c = 0; c < TN; c++) {
+		for (int r = 0; r < TM; r += 2) {
 			SB_UNROLL
-			for (int s = 0; s < TM; s++) {
-				int r = c % 2 == 0 ? s : TM - 1 - s;
+			for (int s = 0; s < TN; s++) {
+				int c = r % 4 == 0 ? s : TN - 1 - s;
+				float two[2] = {chain[r][c], chain[r + 1][c]};
 
-				chain[r][c] = sb_fma(a[r], b[c], chain[r][c]);
+				sb_fma2(two, {a[r], a[r + 1]}, b[c]);
+				chain[r][c] = two[0];
+				chain[r + 1][c] = two[1];
 			}
 		}
 	}

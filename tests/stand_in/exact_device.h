@@ -84,10 +84,28 @@ template <typename T, int dynamic> static inline T &sb_shared()
 	return *static_cast<T *>(sb_exact_shared_memory(sizeof(T), dynamic));
 }
 
+static inline float sb_exact_nan()
+{
+	const uint32_t bits = 0x7fffffff;
+	float nan;
+
+	__builtin_memcpy(&nan, &bits, sizeof nan);
+	return nan;
+}
+
 static inline float sb_fma(float a, float b, float c)
 {
 	sb_exact_now.fmas++;
 	return fmaf(a, b, c);
+}
+
+/* Blocks of odd number have the instruction, so that both ways are run. */
+#define SB_FMA_PAIRED (sb_exact_now.block % 2 != 0)
+
+static inline void sb_fma2(float (&sums)[2], const float (&a)[2], float b)
+{
+	sums[0] = sb_fma(a[0], b, sums[0]);
+	sums[1] = sb_fma(a[1], b, sums[1]);
 }
 
 static inline float sb_mul(float a, float b)
@@ -95,9 +113,12 @@ static inline float sb_mul(float a, float b)
 	return a * b;
 }
 
+/* The one NaN that a device's arithmetic gives. */
 static inline float sb_add(float a, float b)
 {
-	return a + b;
+	float sum = a + b;
+
+	return sum == sum ? sum : sb_exact_nan();
 }
 
 static inline float sb_load(const float *p, SB_HERE)
