@@ -62,6 +62,9 @@
 #define SB_SPLIT_CHUNK 4096 /* of k: has one sum, and the chunks' sums are added up */
 #define SB_NOT_FP16    1u   /* flags: a row or column that two scaled fp16 do not hold */
 #define SB_NOT_BF16    2u   /* or three bf16 */
+#define SB_FAR_FP16    4u   /* a scale 2^e with e < SB_NEAR_LEAST or e > SB_NEAR_MOST */
+#define SB_NEAR_LEAST  (-7)
+#define SB_NEAR_MOST   35
 
 /* A CUtensorMap: 128 opaque bytes, aligned to 64, made by cuTensorMapEncodeTiled. */
 struct sb_tensor_map {

@@ -47,6 +47,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	struct work {
 		int index, tiles_m, tiles_n, i, j; /* the block's own tile */
 		bool own;			   /* which it computes */
+		bool far; /* there are scales far from others, or there may be */
 
 		SB_DEVICE work(const sb_gemm_args &args)
 		        : index((int)sb_block() / cluster), tiles_m(sb_tiles(args.m, BM)),
@@ -63,14 +64,18 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				sb_place place = sb_raster<raster>(index, pairs, tiles_n);
 				bool wanted[cluster];
 
+				far = !args.flags_a;
 				SB_UNROLL
 				for (int r = 0; r < cluster; r++) {
 					int row = place.row * cluster + r;
 
 					wanted[r] = row < tiles_m;
-					if (wanted[r] && args.flags_a)
-						wanted[r] = !(sb_tile_flags(args, row, place.column) &
-						              SB_NOT_FP16);
+					if (wanted[r] && args.flags_a) {
+						uint32_t flags = sb_tile_flags(args, row, place.column);
+
+						wanted[r] = !(flags & SB_NOT_FP16);
+						far = far || (flags & SB_FAR_FP16);
+					}
 				}
 				i = place.row * cluster + rank;
 				j = place.column;
@@ -175,24 +180,89 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	};
 
 	/*
-	 * Adds products times their scale and `down`, a power of two, to the totals. The first product
-	 * is exact, so that this is one rounding.
+	 * Adds a window's sums times their scale and `down`, a power of two, to the totals. The first
+	 * product is exact, so that this is one rounding.
 	 */
-	SB_DEVICE static void promote(const shared &tiles, const scale &by, float down,
-	                              const float (&from)[held], float (&total)[held])
+	SB_DEVICE static void add_scaled(const shared &tiles, const scale &by, float down,
+	                                 const float (&from)[held], float (&total)[held])
 	{
 		const float row[2] = {sb_mul(by.row[0], down), sb_mul(by.row[1], down)};
 
 		SB_UNROLL
 		for (int c = 0; c < held / 4; c++) {
-			sb_words2 column = sb_get_words2(tiles.exponents_a, by.slot,
-			                                 8 * c + sb_fragment_column());
+			sb_words2 column = columns(tiles, by.slot, c);
 
 			SB_UNROLL
 			for (int d = 0; d < 4; d++)
 				total[4 * c + d] = sb_fma(sb_mul(from[4 * c + d], row[d / 2]),
 				                          sb_bits_float(column.x[d % 2]),
 				                          total[4 * c + d]);
+		}
+	}
+
+	/* The scales of two of the thread's columns. */
+	SB_DEVICE static sb_words2 columns(const shared &tiles, int slot, int c)
+	{
+		return sb_get_words2(tiles.exponents_a, slot, 8 * c + sb_fragment_column());
+	}
+
+	/*
+	 * Where no scale is far from the others, the totals may be kept in the slab's own scale: all that
+	 * the other way does to them is done to numbers that are larger by one and the same power of
+	 * two, and the range that there is left keeps both from over- and underflow. So the bits are
+	 * the same. `one` is 1, or 2^-11.
+	 */
+	template <bool far>
+	SB_DEVICE static void promote(const shared &tiles, const scale &by, float one,
+	                              const float (&from)[held], float (&total)[held])
+	{
+		if constexpr (far) {
+			add_scaled(tiles, by, one, from, total);
+		} else {
+			SB_UNROLL
+			for (int d = 0; d < held; d++)
+				total[d] = one == 1.0f ? sb_add(total[d], from[d])
+				                       : sb_fma(from[d], one, total[d]);
+		}
+	}
+
+	/* Totals in one slab's scale come into another's: exact. */
+	SB_DEVICE static void rescale(const shared &tiles, const scale &from, const scale &to,
+	                              float (&total)[held])
+	{
+		float row[2];
+
+		SB_UNROLL
+		for (int h = 0; h < 2; h++)
+			row[h] = quotient(sb_float_bits(from.row[h]), sb_float_bits(to.row[h]));
+		SB_UNROLL
+		for (int c = 0; c < held / 4; c++) {
+			sb_words2 old = columns(tiles, from.slot, c), now = columns(tiles, to.slot, c);
+
+			SB_UNROLL
+			for (int d = 0; d < 4; d++)
+				total[4 * c + d] = sb_mul(sb_mul(total[4 * c + d], row[d / 2]),
+				                          quotient(old.x[d % 2], now.x[d % 2]));
+		}
+	}
+
+	/* Of two powers of two, from their bits. */
+	SB_DEVICE static float quotient(uint32_t over, uint32_t under)
+	{
+		return sb_bits_float(over - under + (127u << 23));
+	}
+
+	/* Or into none. */
+	SB_DEVICE static void settle(const shared &tiles, const scale &by, float (&total)[held])
+	{
+		SB_UNROLL
+		for (int c = 0; c < held / 4; c++) {
+			sb_words2 column = columns(tiles, by.slot, c);
+
+			SB_UNROLL
+			for (int d = 0; d < 4; d++)
+				total[4 * c + d] = sb_mul(sb_mul(total[4 * c + d], by.row[d / 2]),
+				                          sb_bits_float(column.x[d % 2]));
 		}
 	}
 
@@ -222,6 +292,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	 * One slab of `blocks` blocks of k. That the cross products' sums are read only here at the end,
 	 * with nothing on its way, is what lets the compiler leave the products of the loop alone.
 	 */
+	template <bool far>
 	SB_DEVICE static void add_slab(shared &tiles, position &at, int blocks, const scale &by, int group,
 	                               float (&total)[held])
 	{
@@ -244,17 +315,17 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				sb_mma_commit();
 				sb_mma_wait<1>();
 				sb_mma_hold(temp);
-				promote(tiles, by, 1.0f, temp, total);
+				promote<far>(tiles, by, 1.0f, temp, total);
 			}
 			before = at.stage;
 			at.advance();
 		}
 		sb_mma_wait<0>();
 		sb_mma_hold(cross);
-		release(tiles, before);
-		promote(tiles, by, 0x1p-11f, cross, total);
-		/* The slab's exponents have been read by all lanes before one releases a stage again. */
+		/* All lanes have read the scales of the slab before. */
 		sb_warp_barrier();
+		release(tiles, before);
+		promote<far>(tiles, by, 0x1p-11f, cross, total);
 	}
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles, int rank)
@@ -264,31 +335,46 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		position at = {0, 0, false};
 		bool wide = sb_wide_c(args);
 		work w(args);
-		scale by = {0, {0.0f, 0.0f}};
+		scale by = {slots - 1, {0.0f, 0.0f}};
 
 		for (; w.find(args, rank); w.advance()) {
 			float total[held];
 
 			for (int block = 0; block < blocks; block += slab_blocks) {
 				int left = blocks - block, slab = left < slab_blocks ? left : slab_blocks;
+				scale before = by;
 
 				if (block % chunk_blocks == 0) {
 					if (block > 0)
-						sb_add_chunk<BM * BN, consumers>(
-						        args, total, 0, 1, block == chunk_blocks, false);
+						leave(args, tiles, w.far, by, total, block == chunk_blocks, false);
 					SB_UNROLL
 					for (int d = 0; d < held; d++)
 						total[d] = 0.0f;
 				}
+				by.slot = by.slot + 1 < slots ? by.slot + 1 : 0;
 				sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
 				by.read(tiles, row);
-				add_slab(tiles, at, slab, by, group, total);
-				by.slot = by.slot + 1 < slots ? by.slot + 1 : 0;
+				if (w.far) {
+					add_slab<true>(tiles, at, slab, by, group, total);
+				} else {
+					if (block % chunk_blocks > 0)
+						rescale(tiles, before, by, total);
+					add_slab<false>(tiles, at, slab, by, group, total);
+				}
 			}
-			sb_add_chunk<BM * BN, consumers>(args, total, 0, 1, blocks <= chunk_blocks, true);
+			leave(args, tiles, w.far, by, total, blocks <= chunk_blocks, true);
 			if (w.own)
 				sb_finish_fragment(args, wide, w.i * BM, w.j * BN + group * 64, total);
 		}
+	}
+
+	/* A chunk is complete. */
+	SB_DEVICE static void leave(const sb_gemm_args &args, const shared &tiles, bool far,
+	                            const scale &by, float (&total)[held], bool first, bool last)
+	{
+		if (!far)
+			settle(tiles, by, total);
+		sb_add_chunk<BM * BN, consumers>(args, total, 0, 1, first, last);
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)

@@ -6,7 +6,8 @@
  *     hi = fp16(y)               lo = fp16((y - hi) * 2^11)
  * each rounded to nearest, so that y is hi + lo * 2^-11 to 2^-22 of itself. The guard is exact: a
  * row with an element of which that is not true, or that scaling makes zero, or with |e| > 56 or an
- * element that is not finite (then e = 0), raises the flag of its 128 rows.
+ * element that is not finite (then e = 0), raises the flag of its 128 rows. Another flag tells of
+ * scales that are far from those of the others can be, for which fp16x3 has a slower way.
  */
 #include "tensor.cuh"
 
@@ -43,15 +44,15 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 		return four;
 	}
 
-	/* The bits of 2^-e for a largest magnitude of these bits; bad: e is out of range. */
-	SB_DEVICE static int32_t scale_of(int32_t most, bool &bad)
+	/* The bits of 2^-e for a largest magnitude of these bits. */
+	SB_DEVICE static int32_t scale_of(int32_t most, bool &bad, bool &far)
 	{
 		int e = most == 0 ? 0 : 141 - (most >> 23);
 
-		if (e < -56 || e > 56) {
-			bad = true;
+		bad = e < -56 || e > 56;
+		if (bad)
 			e = 0;
-		}
+		far = e < SB_NEAR_LEAST || e > SB_NEAR_MOST;
 		return (127 - e) << 23;
 	}
 
@@ -107,7 +108,7 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 		unsigned along = (unsigned)args.padded_extent / BI;
 		int slab = (int)(sb_block() / along), i0 = (int)(sb_block() % along) * BI;
 		int column = sb_thread() % across * 4, first = slab * BK + sb_thread() / across;
-		bool bad = false;
+		bool bad = false, far = false;
 		sb_float4 x[held];
 
 		SB_UNROLL
@@ -124,7 +125,7 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 
 				most = bits > most ? bits : most;
 			}
-			int32_t word = scale_of(most, bad);
+			int32_t word = scale_of(most, bad, far);
 
 			sb_put_int(tiles.scale, 0, sb_thread(), word);
 			sb_store_int(args.exponents + (slab * args.exponents_ld + i0 + sb_thread()), word);
@@ -154,6 +155,8 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 		}
 		if (sb_warp_any(bad) && sb_thread() % 32 == 0)
 			sb_raise_flags(args.flags + i0 / 128, SB_NOT_FP16);
+		if (sb_warp_any(far) && sb_thread() % 32 == 0)
+			sb_raise_flags(args.flags + i0 / 128, SB_FAR_FP16);
 	}
 };
 

@@ -45,6 +45,13 @@ struct sb_emulated_tiles {
 const char *sb_emulated_case_run(const struct sb_emulated_case *test,
 				 struct sb_emulated_tiles *tiles);
 
+/*
+ * The kernels of devices that multiply by warps: bf16x6sync where a tile's number is even along m
+ * or odd along n, the others being left to fp16x3, and multistage for what it flags.
+ */
+const char *sb_emulated_case_run_warps(const struct sb_emulated_case *test,
+				       struct sb_emulated_tiles *tiles);
+
 /* The first row of that method in kernels.def; its name is NULL if there is none. */
 struct sb_emulated_row {
 	const char *name, *method;

@@ -22,18 +22,20 @@ static bool load_a(const struct sb_gemm_args *args, struct tile *tile, int64_t k
 {
 	bool held = true;
 
-	for (int k = 0; k < WINDOW; k++)
-		for (int i = 0; i < tile->rows; i++) {
-			uint16_t part[PLANES] = {0};
+	for (int i = 0; i < tile->rows; i++)
+		for (int s = 0; s < STEPS; s++) {
+			uint16_t bits[PLANES][SB_CORE_DEPTH] = {{0}}, part[PLANES];
+			int64_t k1 = k0 + s * SB_CORE_DEPTH;
 
-			if (k0 + k < args->k)
-				held = split(args->a[(tile->i0 + i) * args->a_m +
-						     (k0 + k) * args->a_k],
+			for (int64_t k = k1; k < k1 + SB_CORE_DEPTH && k < args->k; k++) {
+				held = split(args->a[(tile->i0 + i) * args->a_m + k * args->a_k],
 					     part) &&
 				       held;
+				for (int p = 0; p < PLANES; p++)
+					bits[p][k - k1] = part[p];
+			}
 			for (int p = 0; p < PLANES; p++)
-				sb_core_row_set(&tile->window.a[p][k / SB_CORE_DEPTH][i],
-						SB_CORE_BF16, k % SB_CORE_DEPTH, part[p]);
+				sb_core_row_set(&tile->window.a[p][s][i], SB_CORE_BF16, bits[p]);
 		}
 	return held;
 }

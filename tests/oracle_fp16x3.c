@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 32, HI = 0, LO = 1, PIECE = 64 };
+enum { WINDOW = 32, HI = 0, LO = 1, PLANES_HELD = 2, PIECE = 64 };
 
 int64_t sb_oracle_plane(int64_t mn, int64_t k, int plane, int64_t depth)
 {
@@ -78,6 +78,8 @@ void sb_oracle_split(const struct sb_split_args *args)
 				(127 - e) * (1 << 23);
 			if (!held)
 				args->flags[mn / TILE] |= SB_NOT_FP16;
+			if (e < SB_NEAR_LEAST || e > SB_NEAR_MOST)
+				args->flags[mn / TILE] |= SB_FAR_FP16;
 		}
 	}
 }
@@ -86,20 +88,25 @@ static void load(const struct sb_gemm_args *args, struct tile *tile, int64_t k0)
 {
 	int64_t depth = deep(args->k);
 
-	for (int plane = HI; plane <= LO; plane++)
-		for (int k = 0; k < WINDOW; k++) {
-			int s = k / SB_CORE_DEPTH, p = k % SB_CORE_DEPTH;
+	for (int s = 0; s < PLANES_HELD * STEPS; s++) {
+		int plane = s / STEPS, step = s % STEPS;
+		int64_t k1 = k0 + step * SB_CORE_DEPTH;
 
-			for (int i = 0; i < tile->rows; i++)
-				sb_core_row_set(&tile->window.a[plane][s][i], SB_CORE_FP16, p,
-						args->planes_a[sb_oracle_plane(tile->i0 + i, k0 + k,
-									       plane, depth)]);
-			for (int j = 0; j < tile->columns; j += SB_CORE_WIDTH)
-				sb_core_eight_set(&tile->window.b[plane][s][j / SB_CORE_WIDTH],
+		for (int i = 0; i < tile->rows; i++) {
+			uint16_t bits[SB_CORE_DEPTH];
+
+			for (int p = 0; p < SB_CORE_DEPTH; p++)
+				bits[p] = args->planes_a[sb_oracle_plane(tile->i0 + i, k1 + p,
+									 plane, depth)];
+			sb_core_row_set(&tile->window.a[plane][step][i], SB_CORE_FP16, bits);
+		}
+		for (int j = 0; j < tile->columns; j += SB_CORE_WIDTH)
+			for (int p = 0; p < SB_CORE_DEPTH; p++)
+				sb_core_eight_set(&tile->window.b[plane][step][j / SB_CORE_WIDTH],
 						  SB_CORE_FP16, p,
 						  &args->planes_b[sb_oracle_plane(
-							  tile->j0 + j, k0 + k, plane, depth)]);
-		}
+							  tile->j0 + j, k1 + p, plane, depth)]);
+	}
 }
 
 static float factor(int32_t bits)

@@ -252,10 +252,12 @@ static void make(sb_exact_launch *launch, const sb_exact_product &product)
 			sb_core_eight_set(&eights[e], product.format, k, bits);
 		}
 	for (int i = 0; i < 64; i++) {
+		uint16_t bits[SB_CORE_DEPTH];
 		sb_core_row row;
 
 		for (int k = 0; k < SB_CORE_DEPTH; k++)
-			sb_core_row_set(&row, product.format, k, element(a, 0, i, k));
+			bits[k] = element(a, 0, i, k);
+		sb_core_row_set(&row, product.format, bits);
 		for (int e = 0; e < product.columns / 8; e++) {
 			float sums[SB_CORE_WIDTH];
 

@@ -118,13 +118,13 @@ static void multiply(void *const *lanes)
 		sb_core_eight_set(&eight, format, k, bits);
 	}
 	for (int i = 0; i < 16; i++) {
+		uint16_t bits[SB_CORE_DEPTH];
 		float sums[SB_CORE_WIDTH];
 
 		for (int k = 0; k < SB_CORE_DEPTH; k++)
-			sb_core_row_set(
-				&row, format, k,
-				half(static_cast<warp_product *>(lanes[i % 8 * 4 + k % 8 / 2])->a,
-				     (k / 8 * 2 + i / 8) * 2 + k % 2));
+			bits[k] = half(static_cast<warp_product *>(lanes[i % 8 * 4 + k % 8 / 2])->a,
+				       (k / 8 * 2 + i / 8) * 2 + k % 2);
+		sb_core_row_set(&row, format, bits);
 		for (int j = 0; j < SB_CORE_WIDTH; j++)
 			sums[j] = static_cast<warp_product *>(lanes[i % 8 * 4 + j / 2])
 					  ->d[i / 8 * 2 + j % 2];

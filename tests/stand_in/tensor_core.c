@@ -81,6 +81,23 @@ static inline float rounded(int64_t total, int exponent)
 			((uint32_t)magnitude & 0x7fffffu));
 }
 
+/* The same; most often the places of a double are enough to tell. */
+static inline float rounded_fast(int64_t total, int exponent)
+{
+	double exact = (double)total, power;
+	uint64_t bits, scale;
+
+	memcpy(&bits, &exact, sizeof bits);
+	bits &= ~0x1fffffffull;
+	memcpy(&exact, &bits, sizeof exact);
+	scale = (uint64_t)(exponent - KEPT + 1023) << 52;
+	memcpy(&power, &scale, sizeof power);
+	exact *= power;
+	if (exact >= 0x1p-126 || exact <= -0x1p-126)
+		return (float)exact;
+	return rounded(total, exponent);
+}
+
 /* A float that is finite, as a term of KEPT places at its own exponent. */
 static inline int32_t term_of(float x, int *exponent)
 {
@@ -151,34 +168,52 @@ float sb_tensor_core_dot(enum sb_core_format format, const uint16_t *a, const ui
 	return rounded(total, largest);
 }
 
-void sb_core_row_set(struct sb_core_row *row, enum sb_core_format format, int p, uint16_t bits)
-{
-	struct part part = part_of(format, bits);
+/* Vectors of the compiler, which it makes of whatever instructions the machine has. */
+typedef int32_t eight_t __attribute__((vector_size(4 * SB_CORE_WIDTH)));
 
-	row->significand[p] = part.significand;
-	row->exponent[p] = part.exponent;
-	row->bits[p] = bits;
-	row->finite = (p == 0 || row->finite) && part.finite;
+/* part_of() eight times; whether all are finite. */
+static bool parts_of(enum sb_core_format format, const uint16_t *from, int32_t *significands,
+		     int32_t *exponents)
+{
+	const int places = formats[format].places, bias = formats[format].bias;
+	const int infinite = (1 << formats[format].exponent_bits) - 1;
+	eight_t bits, exponent, significand, sign, some, zero, endless;
+	bool finite = true;
+
+	for (int j = 0; j < SB_CORE_WIDTH; j++)
+		bits[j] = from[j];
+	exponent = bits >> places & infinite;
+	some = exponent != 0;
+	endless = exponent == infinite;
+	significand = ((bits & ((1 << places) - 1)) | (some & 1 << places)) << (PLACES - places);
+	zero = significand == 0;
+	exponent += some + (1 - bias);
+	exponent = (exponent & ~zero) | (zero & NOTHING);
+	sign = -(bits >> 15);
+	significand = (significand ^ sign) - sign;
+	memcpy(significands, &significand, sizeof significand);
+	memcpy(exponents, &exponent, sizeof exponent);
+	for (int j = 0; j < SB_CORE_WIDTH; j++)
+		finite = finite && !endless[j];
+	return finite;
+}
+
+void sb_core_row_set(struct sb_core_row *row, enum sb_core_format format, const uint16_t *bits)
+{
+	memcpy(row->bits, bits, sizeof row->bits);
+	row->finite = true;
+	for (int p = 0; p < SB_CORE_DEPTH; p += SB_CORE_WIDTH)
+		row->finite = parts_of(format, bits + p, row->significand + p, row->exponent + p) &&
+			      row->finite;
 }
 
 void sb_core_eight_set(struct sb_core_eight *eight, enum sb_core_format format, int p,
 		       const uint16_t *bits)
 {
-	bool finite = p == 0 || eight->finite;
-
-	for (int j = 0; j < SB_CORE_WIDTH; j++) {
-		struct part part = part_of(format, bits[j]);
-
-		eight->significand[p][j] = part.significand;
-		eight->exponent[p][j] = part.exponent;
-		eight->bits[p][j] = bits[j];
-		finite = finite && part.finite;
-	}
-	eight->finite = finite;
+	memcpy(eight->bits[p], bits, sizeof eight->bits[p]);
+	eight->finite = parts_of(format, bits, eight->significand[p], eight->exponent[p]) &&
+			(p == 0 || eight->finite);
 }
-
-/* Vectors of the compiler, which it makes of whatever instructions the machine has. */
-typedef int32_t eight_t __attribute__((vector_size(4 * SB_CORE_WIDTH)));
 
 /* Sixteen products fit an int32_t, whose greatest is below 2^27. */
 __attribute__((always_inline)) static inline void products(const struct sb_core_row *a,
@@ -254,8 +289,8 @@ void sb_tensor_core_dots(enum sb_core_format format, const struct sb_core_row *a
 		choose()(a, b, largest, totals);
 	for (int j = 0; j < SB_CORE_WIDTH; j++) {
 		if (finite && is_finite(sum[j])) {
-			sum[j] = rounded((int64_t)totals[j] + cut(term[j], largest[j] - own[j]),
-					 largest[j]);
+			sum[j] = rounded_fast(
+				(int64_t)totals[j] + cut(term[j], largest[j] - own[j]), largest[j]);
 			continue;
 		}
 		uint16_t column[SB_CORE_DEPTH];

@@ -47,9 +47,8 @@ struct sb_core_eight {
 	bool finite;
 };
 
-/* Number p of the row; number p of eight. The first set `finite`, p = 0, the others only clear it.
- */
-void sb_core_row_set(struct sb_core_row *row, enum sb_core_format format, int p, uint16_t bits);
+/* All sixteen of a row; number p of each of eight, p = 0 first. */
+void sb_core_row_set(struct sb_core_row *row, enum sb_core_format format, const uint16_t *bits);
 void sb_core_eight_set(struct sb_core_eight *eight, enum sb_core_format format, int p,
 		       const uint16_t *bits);
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bf16x6 by the instructions of a warp gives the oracle's bits, on the exact engine. */
+#include "emulated_case.h"
+
+#include <CUnit/Basic.h>
+#include <math.h>
+#include <stdio.h>
+
+static void run(const struct sb_emulated_case *test, int left, int bf16x6, int strict)
+{
+	struct sb_emulated_tiles tiles = {0};
+	const char *wrong = sb_emulated_case_run_warps(test, &tiles);
+
+	if (wrong)
+		fprintf(stderr, "%s\n", wrong);
+	else if (tiles.fp16x3 != left || tiles.bf16x6 != bf16x6 || tiles.strict != strict)
+		fprintf(stderr, "tiles: %d, %d, %d\n", tiles.fp16x3, tiles.bf16x6, tiles.strict);
+	CU_ASSERT(wrong == NULL);
+	CU_ASSERT(tiles.fp16x3 == left && tiles.bf16x6 == bf16x6 && tiles.strict == strict);
+}
+
+#define PLAIN SB_EMULATED_PLAIN
+#define WIDE  SB_EMULATED_WIDE
+
+static void around_a_tile(void)
+{
+	for (int d = -1; d <= 1; d++) {
+		struct sb_emulated_case test = {128 + d, 128 - d, 64 + d, 1, 1.0f,
+						0.0f,	 PLAIN,	  WIDE,	  2, NULL};
+
+		/* The second row's tile is left alone, the second column's is not. */
+		run(&test, d > 0, 1 + (d < 0), 0);
+	}
+}
+
+static void small_and_thin(void)
+{
+	static const struct sb_emulated_case tests[] = {
+		{1, 1, 1, 0, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL},
+		{5, 3, 17, 2, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL},
+		{4, 100, 96, 0, 1.0f, 0.0f, WIDE, PLAIN, 2, NULL},
+	};
+
+	for (size_t t = 0; t < sizeof tests / sizeof *tests; t++)
+		run(&tests[t], 0, 1, 0);
+}
+
+/* Three chunks, whose sums meet in memory. */
+static void chunks_of_k(void)
+{
+	struct sb_emulated_case test = {20, 30, 8193, 3, 1.5f, 0.5f, PLAIN, PLAIN, 1, NULL};
+
+	run(&test, 0, 1, 0);
+}
+
+/* More tiles than blocks, some of which are left alone, one to the strict kernel. */
+static void blocks_go_from_tile_to_tile(void)
+{
+	static const struct sb_emulated_poke pokes[] = {
+		{'a', 300, 3, 0x1.fffffep-120f}, {'b', 200, 41, -INFINITY}, {0}};
+	struct sb_emulated_case test = {300, 290, 42, 0, 1.0f, 0.0f, PLAIN, PLAIN, 4, NULL};
+
+	run(&test, 2, 7, 0);
+	test.m = 301;
+	test.blocks = 2;
+	test.pokes = pokes;
+	run(&test, 2, 2, 5);
+}
+
+static void alpha_and_beta(void)
+{
+	static const struct sb_emulated_poke pokes[] = {{'b', 128, 1, 0x1p-140f}, {0}};
+	static const float factors[][2] = {
+		{1.2345f, 0.0f}, {-0.3f, 0.7f}, {0.0f, 1.0f}, {1e-30f, -1.3f}, {1.0f, -0.0f}};
+
+	for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+		struct sb_emulated_case test = {
+			20, 140, 33, (int)f, factors[f][0], factors[f][1], PLAIN, PLAIN, 2, pokes};
+
+		run(&test, 0, 1, 1);
+	}
+}
+
+/* What the guard says on either side of what three parts hold. */
+static void the_guard_is_exact(void)
+{
+	static const struct {
+		float value;
+		int strict;
+	} tests[] = {
+		{0x1.fffffep-110f, 0},
+		{0x1.fffffep-111f, 1},
+		{-0x1p-133f, 0},
+		{0x1p-134f, 1},
+		{0x1.fep127f, 0},
+		{0x1.ff8p127f, 1},
+		{0x1.fffffep127f, 1},
+		{INFINITY, 1},
+		{-INFINITY, 1},
+		{NAN, 1},
+		{-0.0f, 0},
+	};
+
+	for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) {
+		struct sb_emulated_poke pokes[] = {
+			{t % 2 ? 'b' : 'a', 7, (int)t * 3, tests[t].value}, {0}};
+		struct sb_emulated_case test = {9, 10, 40, 0, 1.0f, 0.0f, PLAIN, PLAIN, 1, pokes};
+
+		run(&test, 0, !tests[t].strict, tests[t].strict);
+	}
+}
+
+int main(void)
+{
+	unsigned failures;
+
+	if (CU_initialize_registry() != CUE_SUCCESS)
+		return 99;
+	CU_pSuite suite = CU_add_suite("emulated_warps", NULL, NULL);
+	CU_ADD_TEST(suite, small_and_thin);
+	CU_ADD_TEST(suite, around_a_tile);
+	CU_ADD_TEST(suite, chunks_of_k);
+	CU_ADD_TEST(suite, blocks_go_from_tile_to_tile);
+	CU_ADD_TEST(suite, alpha_and_beta);
+	CU_ADD_TEST(suite, the_guard_is_exact);
+	CU_basic_set_mode(CU_BRM_VERBOSE);
+	CU_basic_run_tests();
+	failures = CU_get_number_of_failures();
+	CU_cleanup_registry();
+	return failures != 0;
+}
