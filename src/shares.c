@@ -246,6 +246,16 @@ static enum sb_status count_tiles(struct sb_shares *s, int share)
 	return sb_tiles_count(&s->carries[share], s->tiles);
 }
 
+/* C is complete, whatever becomes of this; and it is no part of the call's timeline. */
+static void look_at_tiles(struct sb_shares *s)
+{
+	struct sb_timeline *timeline = sb_timeline_here;
+
+	sb_timeline_here = NULL;
+	(void)with_each(s, s->count, count_tiles);
+	sb_timeline_here = timeline;
+}
+
 static enum sb_status attempt(struct sb_shares *s, const struct sb_kernel *kernel, bool look)
 {
 	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_PREPARE);
@@ -264,9 +274,8 @@ static enum sb_status attempt(struct sb_shares *s, const struct sb_kernel *kerne
 		make_carries(s);
 		status = carry_out(s);
 	}
-	/* C is complete, whatever becomes of this. */
 	if (status == SB_OK && look)
-		(void)with_each(s, s->count, count_tiles);
+		look_at_tiles(s);
 	if (status != SB_LOST && with_each(s, devices, give) == SB_LOST)
 		status = SB_LOST;
 	return status;

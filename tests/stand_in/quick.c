@@ -269,13 +269,11 @@ static bool may_resume(const struct kernel *kernel, const struct sb_gemm_args *g
 /* Of an emulated product, the tiles that the kernels before have left. */
 static bool multiply_left(const struct sb_gemm_args *args)
 {
-	const uint32_t both = SB_NOT_FP16 | SB_NOT_BF16;
-
 	for (int64_t i = 0; i < args->m; i += TILE)
 		for (int64_t j = 0; j < args->n; j += TILE) {
 			struct sb_gemm_args tile = *args;
 
-			if (((args->flags_a[i / TILE] | args->flags_b[j / TILE]) & both) != both)
+			if (!((args->flags_a[i / TILE] | args->flags_b[j / TILE]) & SB_NOT_BF16))
 				continue;
 			tile.a += i * args->a_m;
 			tile.b += j * args->b_n;
