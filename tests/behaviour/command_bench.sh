@@ -215,6 +215,14 @@ run_as csv bench --csv --repeat 1 --sizes 40,50 --only device
 run_as text bench --repeat 1 --sizes 40,50 --only device
 [ "$(grep -c '^  [45]0  [45]0  [45]0  nn .* same ' "$scratch/text.out")" = 2 ] || fail 'text'
 
+# Errors of short sums: no kind of numbers is far out but where terms cancel, and integers are exact.
+run_as errors env SHIMBLAS_MODE=cpu "$command" bench --accuracy --longest 128 --csv
+awk -F, '/^#/ || $2 == "extent" { next }
+    { gsub(/"/, ""); rows++; exact += $1 == "integers" && $8 == 0; wrong += !($9 >= 0 && $9 < 2e-6) }
+    $8 != $5 || ($1 != "integers" && $14 != "1.00") { wrong++ }
+    END { exit !(rows == 23 && exact == 1 && wrong == 0) }' "$scratch/errors.out" ||
+    fail "errors: $(cat "$scratch/errors.out")"
+
 # What is in the loader's scope, and nothing there.
 run_as scope bench --scope --sizes 40
 [ "$(cat "$scratch/scope.rc")" = 1 ] || fail "scope without a BLAS: status $(cat "$scratch/scope.rc")"
