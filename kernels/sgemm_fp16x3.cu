@@ -24,7 +24,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	static constexpr int window = 32, windows = BK / window;
 	static constexpr int planes = 2, groups = BN / 64, panels = BM / 64;
 	static constexpr int consumers = groups * 128, asker = consumers;
-	static_assert(threads == consumers + 128 && BM == 128 && BK == 64 && cluster == 2, "");
+	static_assert(threads == consumers + 128 && BK == 64 && cluster == 2 && groups == 2, "");
+	static_assert(BM == 64 || BM == 128, "");
 	static constexpr int held = BM / 2;
 	static constexpr int slab_steps = SB_SPLIT_SLAB / BK, chunk_steps = SB_SPLIT_CHUNK / BK;
 	/* Copies of slabs' exponents: more than there can be slabs on their way. */
@@ -70,7 +71,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 					wanted[r] = row < tiles_m;
 					if (wanted[r] && args.flags_a) {
-						uint32_t flags = sb_tile_flags(args, row, place.column);
+						uint32_t flags =
+						        sb_tile_flags(args, row * BM / 128, place.column);
 
 						wanted[r] = !(flags & SB_NOT_FP16);
 						far = far || (flags & SB_FAR_FP16);
