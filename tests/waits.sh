@@ -29,6 +29,8 @@ pack after the GEMM that reads the slot|src/plan_lay.c|/need_readers(l, step, op
 raw up after the pack that reads the buffer|src/plan.c|/need(step, l->raw_packed/d|test_plan
 pack after its raw up|src/plan.c|/need(step, sb_plan_last(l) - 1)/d|test_plan
 pack after its raw up, operands whole on the device|src/plan_whole.c|/need(step, up)/d|test_plan
+a panel is split after it has arrived|src/plan_lay.c|/need(step, arrived)/d|test_plan
+a panel from another device is split after it has arrived|src/plan_lay.c|/need(step, arrived)/d|test_plan_split
 down after its GEMM|src/plan_lay.c|/need(step, sb_plan_last(l) - 1)/d|test_plan
 GEMM after its panel of A|src/plan_lay.c|/need(step, a->newest)/d|test_plan
 GEMM after its panel of B|src/plan_lay.c|/need(step, b->newest)/d|test_plan
