@@ -56,7 +56,8 @@ struct memory {
 struct run {
 	const struct sb_emulated_case *test;
 	struct memory own, oracle;
-	unsigned readable, writable; /* bits of kinds */
+	unsigned readable, writable;	/* bits of kinds */
+	struct sb_exact_counts *counts; /* of the next launch, or NULL */
 	int64_t ld_a, ld_b, ldc, depth;
 };
 
@@ -272,7 +273,7 @@ static const char *launch(struct run *run, const struct sb_emulated_row *row, in
 	struct sb_exact_memory memory = {run, check};
 
 	if (sb_exact_run(row->name, (unsigned)blocks, (unsigned)row->threads,
-			 (unsigned)row->dynamic, args, size, &memory, NULL) == SB_EXACT_OK)
+			 (unsigned)row->dynamic, args, size, &memory, run->counts) == SB_EXACT_OK)
 		return compare(run, row->name);
 	snprintf(message, sizeof message, "%s", sb_exact_message());
 	return message;
@@ -407,15 +408,17 @@ static void flag(struct run *run)
 }
 
 const char *sb_emulated_case_run_warps(const struct sb_emulated_case *test,
-				       struct sb_emulated_tiles *tiles)
+				       struct sb_emulated_tiles *tiles,
+				       struct sb_exact_counts *counts)
 {
 	const unsigned panels = 1u << PANEL_A | 1u << PANEL_B;
-	struct run run = {.test = test};
+	struct run run = {.test = test, .counts = counts};
 	const char *wrong = open_run(&run) ? NULL : "no memory";
 
 	if (!wrong) {
 		flag(&run);
 		wrong = multiply(&run, "bf16x6sync", panels, sb_oracle_bf16x6);
+		run.counts = NULL;
 	}
 	if (!wrong)
 		wrong = multiply(&run, "multistage_128x128x32", panels, sb_oracle_flagged);

@@ -8,6 +8,8 @@
 #ifndef SB_EMULATED_CASE_H
 #define SB_EMULATED_CASE_H
 
+#include "exact.h"
+
 #include <stdint.h>
 
 enum sb_emulated_values {
@@ -47,10 +49,12 @@ const char *sb_emulated_case_run(const struct sb_emulated_case *test,
 
 /*
  * The kernels of devices that multiply by warps: bf16x6sync where a tile's number is even along m
- * or odd along n, the others being left to fp16x3, and multistage for what it flags.
+ * or odd along n, the others being left to fp16x3, and multistage for what it flags. counts are of
+ * bf16x6sync and may be NULL.
  */
 const char *sb_emulated_case_run_warps(const struct sb_emulated_case *test,
-				       struct sb_emulated_tiles *tiles);
+				       struct sb_emulated_tiles *tiles,
+				       struct sb_exact_counts *counts);
 
 /* The first row of that method in kernels.def; its name is NULL if there is none. */
 struct sb_emulated_row {

@@ -9,7 +9,7 @@
 static void run(const struct sb_emulated_case *test, int left, int bf16x6, int strict)
 {
 	struct sb_emulated_tiles tiles = {0};
-	const char *wrong = sb_emulated_case_run_warps(test, &tiles);
+	const char *wrong = sb_emulated_case_run_warps(test, &tiles, NULL);
 
 	if (wrong)
 		fprintf(stderr, "%s\n", wrong);
@@ -110,6 +110,34 @@ static void the_guard_is_exact(void)
 	}
 }
 
+/* Each float comes once, in fours; each is split once; and nobody meets another in a bank. */
+static void no_access_meets_another(void)
+{
+	static struct sb_exact_counts counts;
+	static const uint64_t elements = (128 + 128) * 96;
+	struct sb_emulated_case test = {128, 128, 96, 0, 1.0f, 0.0f, PLAIN, PLAIN, 1, NULL};
+	struct sb_emulated_tiles tiles;
+	uint64_t loaded = 0, stored = 0;
+
+	CU_ASSERT_FATAL(sb_emulated_case_run_warps(&test, &tiles, &counts) == NULL);
+	for (size_t s = 0; s < counts.sites; s++) {
+		const struct sb_exact_site *site = &counts.site[s];
+
+		if (site->shared) {
+			CU_ASSERT(site->ways == 1);
+			stored += site->write ? site->words : 0;
+		} else if (site->lane_bytes == 16) {
+			CU_ASSERT(site->sectors * 8 == site->words);
+			loaded += site->write ? 0 : site->words;
+		}
+	}
+	/* One window more than there are, and half of one: the last comes again. */
+	CU_ASSERT(loaded == elements + elements / 3 + elements / 6);
+	/* Three halves of a word. */
+	CU_ASSERT(stored == (elements + elements / 3) * 3 / 2);
+	CU_ASSERT(counts.barriers == 2 + 96 / 32);
+}
+
 int main(void)
 {
 	unsigned failures;
@@ -123,6 +151,7 @@ int main(void)
 	CU_ADD_TEST(suite, blocks_go_from_tile_to_tile);
 	CU_ADD_TEST(suite, alpha_and_beta);
 	CU_ADD_TEST(suite, the_guard_is_exact);
+	CU_ADD_TEST(suite, no_access_meets_another);
 	CU_basic_set_mode(CU_BRM_VERBOSE);
 	CU_basic_run_tests();
 	failures = CU_get_number_of_failures();

@@ -20,9 +20,8 @@ static inline int sb_warp()
 	return sb_exact_now.thread / 32;
 }
 
-static inline int sb_thread_anew()
+static inline void sb_keep_order()
 {
-	return sb_exact_now.thread;
 }
 
 static inline uint32_t sb_float_bits(float value)

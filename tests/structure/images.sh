@@ -14,7 +14,10 @@ grep -q 'Compiling entry function' "$scratch/reports" || skip 'the images were n
 sed -n 's/^SB_KERNEL(\([a-z0-9]*\), \([0-9]*\), \([0-9]*\), \([0-9]*\), /sgemm_\1_\2x\3x\4, /p' \
     "$srcdir/kernels/kernels.def" | tr -d ' ' |
     awk -F, '{ print $1, $2, $3, $7, $9 }' >"$scratch/rows"
-[ "$(wc -l <"$scratch/rows")" -eq "$(grep -c '^SB_KERNEL(' "$srcdir/kernels/kernels.def")" ] ||
+sed -n 's/^SB_TENSOR(\([a-z0-9]*\), \([0-9]*\), \([0-9]*\), \([0-9]*\), /sgemm_\1_\2x\3x\4, /p' \
+    "$srcdir/kernels/kernels.def" | tr -d ' ' |
+    awk -F, '{ print $1, $2, 1, $5, $7 }' >>"$scratch/rows"
+[ "$(wc -l <"$scratch/rows")" -eq "$(grep -cE '^SB_(KERNEL|TENSOR)\(' "$srcdir/kernels/kernels.def")" ] ||
     fail 'the rows of kernels.def are not understood any more'
 
 awk '
