@@ -20,6 +20,11 @@ static inline int sb_warp()
 	return sb_exact_now.thread / 32;
 }
 
+static inline int sb_thread_anew()
+{
+	return sb_exact_now.thread;
+}
+
 static inline void sb_keep_order()
 {
 }
