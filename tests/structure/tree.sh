@@ -22,6 +22,11 @@ for file in configure.ac Makefile.am; do
     head -n 3 "$file" | grep -q 'SPDX-License-Identifier' || fail "$file: no SPDX line"
 done
 
+# The library carries an image of each source of kernels; one that it lacks, only a device would miss.
+sed -n 's|^SB_IMAGE(\(.*\))$|kernels/\1.cu|p' src/images.def | sort >"$scratch/images"
+grep '^kernels/.*\.cu$' "$scratch/all" | diff "$scratch/images" - >"$scratch/apart" ||
+    fail "images.def and kernels/: $(cat "$scratch/apart")"
+
 sed 's|.*/||' "$scratch/all" | sort | uniq -d >"$scratch/twice"
 while read -r name; do
     fail "there are two files $name: $(grep "/$name\$" "$scratch/all" | tr '\n' ' ')"
