@@ -14,31 +14,6 @@
 
 enum { TILE = 128, PADDED = 256, PIECE = 64 };
 
-static const struct sb_emulated_row rows[] = {
-#define SB_TENSOR(method, BM, BN, BK, threads, cluster, stages, dynamic, form, arch, text)         \
-	{"sgemm_" #method "_" #BM "x" #BN "x" #BK, #method, BM, BN, BK, threads, cluster, dynamic},
-#define SB_SPLIT(method, BI, BK, threads, text)                                                    \
-	{"split_" #method "_" #BI "x" #BK, "split_" #method, BI, 0, BK, threads, 1, 0},
-#define SB_KERNEL(method, BM, BN, BK, threads, blocks, TM, TN, stages, dynamic, form, arch, text)  \
-	{"sgemm_" #method "_" #BM "x" #BN "x" #BK,                                                 \
-	 #method "_" #BM "x" #BN "x" #BK,                                                          \
-	 BM,                                                                                       \
-	 BN,                                                                                       \
-	 BK,                                                                                       \
-	 threads,                                                                                  \
-	 1,                                                                                        \
-	 dynamic},
-#include "kernels.def"
-};
-
-struct sb_emulated_row sb_emulated_row(const char *method)
-{
-	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-		if (strcmp(rows[r].method, method) == 0)
-			return rows[r];
-	return (struct sb_emulated_row){0};
-}
-
 static char message[800];
 
 /* Memory that a launch may read or write; a second one of the kind is the oracle's. */
@@ -80,36 +55,6 @@ static int64_t up(int64_t x, int64_t to)
 	return (x + to - 1) / to * to;
 }
 
-static uint32_t next(uint32_t *state)
-{
-	*state = *state * 1664525u + 1013904223u;
-	return *state >> 8;
-}
-
-static float value(uint32_t *state, enum sb_emulated_values kind, int mn, int k)
-{
-	float mantissa = (float)next(state) / 16777216.0f - 0.5f;
-	int some = (int)(next(state) % 31) - 15;
-
-	switch (kind) {
-	case SB_EMULATED_PLAIN:
-		return ldexpf(mantissa, some % 3);
-	case SB_EMULATED_POSITIVE:
-		return fabsf(mantissa);
-	case SB_EMULATED_WIDE:
-		return ldexpf(mantissa, some);
-	case SB_EMULATED_ROWS:
-		return ldexpf(mantissa, mn * 7 % 61 - 30);
-	case SB_EMULATED_OUTLIER:
-		return k % 97 == 5 ? ldexpf(1.0f, 20) : mantissa;
-	case SB_EMULATED_TINY:
-		return ldexpf(mantissa, -127);
-	case SB_EMULATED_LARGE:
-		return mantissa * 0x1.fp127f * 2.0f;
-	}
-	return 0;
-}
-
 static bool take(struct run *run, int kind, int64_t bytes, int fill)
 {
 	size_t count = (size_t)up(bytes, 128);
@@ -134,7 +79,7 @@ static void fill_panel(struct run *run, int kind, int extent, enum sb_emulated_v
 
 	for (int k = 0; k < test->k; k++)
 		for (int mn = 0; mn < extent; mn++) {
-			float x = value(&seed, values, mn, k);
+			float x = sb_emulated_value(&seed, values, mn, k);
 
 			panel[k * ld + mn] =
 				others == SB_EMULATED_OUTLIER && k % 97 == 5 ? 0.0f : x;
@@ -155,7 +100,7 @@ static void fill_c(const struct run *run, unsigned char *bytes)
 	memset(bytes, 0xff, run->own.count[C]);
 	for (int64_t j = 0; j < test->n && test->beta != 0; j++)
 		for (int64_t i = 0; i < test->m; i++)
-			c[i + j * run->ldc] = value(&seed, SB_EMULATED_PLAIN, 0, 0);
+			c[i + j * run->ldc] = sb_emulated_value(&seed, SB_EMULATED_PLAIN, 0, 0);
 }
 
 static bool open_run(struct run *run)

@@ -18,9 +18,14 @@ enum sb_emulated_values {
 	SB_EMULATED_WIDE,     /* exponents from -15 to 15 */
 	SB_EMULATED_ROWS,     /* each row (of k) of another size, from 2^-30 to 2^30 */
 	SB_EMULATED_OUTLIER,  /* one large element a row; the other operand's is zero there */
-	SB_EMULATED_TINY,     /* denormal floats */
-	SB_EMULATED_LARGE     /* the largest floats: sums overflow */
+	SB_EMULATED_SLABS, /* scales as far apart as near ones may be, the last one the largest */
+	SB_EMULATED_FAR_SLABS, /* and farther */
+	SB_EMULATED_TINY,      /* denormal floats */
+	SB_EMULATED_LARGE      /* the largest floats: sums overflow */
 };
+
+/* The next such element: number k of row mn. */
+float sb_emulated_value(uint32_t *state, enum sb_emulated_values kind, int mn, int k);
 
 /* An element that is changed. */
 struct sb_emulated_poke {

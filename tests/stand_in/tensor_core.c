@@ -327,7 +327,7 @@ uint16_t sb_core_round(enum sb_core_format format, float x)
 	int exponent = (int)(magnitude >> FLOAT_PLACES), drop = FLOAT_PLACES - f->places;
 
 	if (magnitude > 0x7f800000u)
-		return (uint16_t)(sign | 0x7fffu);
+		return 0x7fff;
 	if (exponent - FLOAT_BIAS + f->bias >= 1 || f->bias == FLOAT_BIAS) {
 		magnitude -= (uint32_t)(FLOAT_BIAS - f->bias) << FLOAT_PLACES;
 	} else {
