@@ -52,19 +52,34 @@ template <int size, int threads, int count>
 SB_DEVICE void sb_add_chunk(const sb_gemm_args &args, float (&sums)[count], int part, int parts,
                             bool first, bool last)
 {
-	SB_UNROLL
-	for (int f = 0; f < count; f += 4) {
-		sb_float4 four = {{0.0f, 0.0f, 0.0f, 0.0f}};
-		float *p = args.work + ((int64_t)sb_block() * size + part * (size / parts) +
-		                        f * threads + sb_thread() * 4);
+	float *p = args.work + ((int64_t)sb_block() * size + part * (size / parts) +
+	                        sb_thread_anew() * 4);
+	/* So many at once find room in the registers. */
+	constexpr int batch = 4;
 
-		if (!first)
-			four = sb_load4(p);
+	SB_UNROLL
+	for (int f = 0; f < count / 4; f += batch) {
+		sb_float4 left[batch];
+
 		SB_UNROLL
-		for (int e = 0; e < 4; e++)
-			sums[f + e] = four.x[e] = sb_add(four.x[e], sums[f + e]);
-		if (!last)
-			sb_store4(p, four);
+		for (int u = 0; u < batch; u++) {
+			if (first)
+				left[u] = {{0.0f, 0.0f, 0.0f, 0.0f}};
+			else
+				left[u] = sb_load4(p + (f + u) * 4 * threads);
+		}
+		SB_UNROLL
+		for (int u = 0; u < batch; u++) {
+			SB_UNROLL
+			for (int e = 0; e < 4; e++) {
+				float &sum = sums[4 * (f + u) + e];
+
+				sum = left[u].x[e] = sb_add(left[u].x[e], sum);
+			}
+			if (!last)
+				sb_store4(p + (f + u) * 4 * threads, left[u]);
+		}
+		sb_warp_barrier();
 	}
 }
 
@@ -73,11 +88,12 @@ SB_DEVICE void sb_add_chunk(const sb_gemm_args &args, float (&sums)[count], int 
  * Neighbouring lanes exchange halves of two groups of eight columns, so that each has four in a row.
  */
 template <int count>
-SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, bool wide, int i, int j,
+SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, int i, int j,
                                   const float (&sums)[count])
 {
-	bool odd = sb_thread() % 2 == 1;
-	int column = i + sb_fragment_column() + (odd ? 6 : 0), row = j + sb_fragment_row();
+	int lane = sb_thread_anew() % 32;
+	bool wide = sb_wide_c(args), odd = lane % 2 == 1;
+	int column = i + lane % 4 * 2 + (odd ? 6 : 0), row = j + sb_warp() % 4 * 16 + lane / 4;
 
 	SB_UNROLL
 	for (int c = 0; c < count; c += 8) {

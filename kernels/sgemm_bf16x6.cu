@@ -21,9 +21,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	static constexpr int window = 2 * BK, parts = 3, panels_a = BM / 64, panels_b = BN / 64;
 	static constexpr int consumers = panels_b * 128, splitters = threads - consumers;
 	static constexpr int split_warps = splitters / 32;
-	/* Registers of a thread that multiplies and of one that splits. */
-	static constexpr int more = splitters == 128 ? 224 : 216, less = splitters == 128 ? 56 : 40;
-	static_assert(splitters % 128 == 0 && BK == 16 && BN == 128 && cluster == 1, "");
+	static_assert(splitters == 128 && BK == 16 && BN == 128 && cluster == 1, "");
 	/* A warpgroup's sums, and those of the half of the columns that it multiplies at a time. */
 	static constexpr int halves = BM / 128, held = BM / 2, half = 64;
 	static constexpr int chunk_windows = SB_SPLIT_CHUNK / window;
@@ -33,6 +31,9 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	static constexpr unsigned panel = window * 128;
 	static constexpr int raster = 2048 / BM;
 
+	/* What is asked for next, in shared memory: the tile, k, how many have been asked for. */
+	enum { ASK_INDEX, ASK_I, ASK_J, ASK_K, ASK_COUNT, ASK_ALL };
+
 	struct shared {
 		alignas(1024) uint16_t a[stages * parts * panels_a * window][64];
 		alignas(1024) uint16_t b[stages * parts * panels_b * window][64];
@@ -40,7 +41,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		alignas(128) float raw_b[raws * BK][BN];
 		/* What each splitting warp has found in the tile: bit h: rows of half h; above: columns. */
 		int32_t found[stages][split_warps];
-		uint64_t full[stages], empty[stages], come[raws];
+		int32_t next[1][ASK_ALL];
+		uint64_t full[stages], empty[stages], come[raws], gone[raws];
 	};
 
 	/* Tiles from this block's first on, those passed over that nobody computes. */
@@ -113,34 +115,43 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		return sb_tiles(args.k, window);
 	}
 
-	/* What is asked for next: by all that split, though one of them asks. */
-	struct asked {
-		work w;
-		int k, slot;
-		bool more;
-	};
-
-	/* Asks for the tiles of the next BK, if there is one. What is beyond the maps comes as zeros. */
-	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, asked &next)
+	/* By one thread: the first tile from number `index` on is asked for next. */
+	SB_DEVICE static void ask_from(const sb_gemm_args &args, shared &tiles, int index)
 	{
-		if (!next.more)
-			return;
-		if (sb_thread() == consumers) {
-			uint64_t &come = tiles.come[next.slot];
+		work w;
 
-			sb_copy_barrier_expect(come, raw_bytes);
-			sb_copy_box(sb_rows<BK>(tiles.raw_a, next.slot), args.map_a, next.w.i * BM, next.k,
-			            come);
-			sb_copy_box(sb_rows<BK>(tiles.raw_b, next.slot), args.map_b, next.w.j * BN, next.k,
-			            come);
-		}
-		next.slot = next.slot + 1 < raws ? next.slot + 1 : 0;
-		next.k += BK;
-		if (next.k >= windows(args) * window) {
-			next.k = 0;
-			next.w.advance();
-			next.more = next.w.find(args);
-		}
+		w.index = index;
+		if (!w.find(args))
+			w.index = -1;
+		sb_put_int(tiles.next, 0, ASK_INDEX, w.index);
+		sb_put_int(tiles.next, 0, ASK_I, w.i);
+		sb_put_int(tiles.next, 0, ASK_J, w.j);
+		sb_put_int(tiles.next, 0, ASK_K, 0);
+	}
+
+	/*
+	 * By the same: asks for the tiles of the next BK, if there is one, once all warps have left the
+	 * place where they go. What is beyond the maps comes as zeros.
+	 */
+	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles)
+	{
+		int index = sb_get_int(tiles.next, 0, ASK_INDEX), k = sb_get_int(tiles.next, 0, ASK_K);
+		int count = sb_get_int(tiles.next, 0, ASK_COUNT), slot = count % raws;
+
+		if (index < 0)
+			return;
+		if (count >= raws)
+			sb_copy_barrier_wait(tiles.gone[slot], (unsigned)(count / raws - 1) % 2);
+		sb_copy_barrier_expect(tiles.come[slot], raw_bytes);
+		sb_copy_box(sb_rows<BK>(tiles.raw_a, slot), args.map_a,
+		            sb_get_int(tiles.next, 0, ASK_I) * BM, k, tiles.come[slot]);
+		sb_copy_box(sb_rows<BK>(tiles.raw_b, slot), args.map_b,
+		            sb_get_int(tiles.next, 0, ASK_J) * BN, k, tiles.come[slot]);
+		sb_put_int(tiles.next, 0, ASK_COUNT, count + 1);
+		if (k + BK < windows(args) * window)
+			sb_put_int(tiles.next, 0, ASK_K, k + BK);
+		else
+			ask_from(args, tiles, index + (int)sb_blocks());
 	}
 
 	/*
@@ -189,57 +200,97 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	}
 
 	/*
-	 * BK rows of a raw tile of `width`; adds to `lost`. Of a row a warp has 128 neighbours, those of
-	 * half number `warp % (width / 128)`.
+	 * A thread's fours: 16 threads have a row of a panel of 64, 8 such rows in turn, so that the
+	 * swizzle is the same for all of its fours and they lie at fixed distances.
 	 */
-	template <int width, int raw_rows, int rows>
-	SB_DEVICE static void turn(const float (&raw)[raw_rows][width], int slot, uint16_t (&to)[rows][64],
-	                           int stage, int first, uint32_t &lost)
+	static constexpr int rows_at_once = splitters / 16, batch = BK / rows_at_once;
+	static_assert(rows_at_once == 8 && BK % rows_at_once == 0, "");
+
+	struct own {
+		int k, column, place;
+
+		SB_DEVICE own()
+		{
+			unsigned t = (unsigned)sb_thread() - consumers, quad = t % 16, row = t / 16;
+
+			k = (int)row;
+			column = (int)quad * 4;
+			place = (int)((quad / 2 ^ row % 8) * 8 + quad % 2 * 4);
+		}
+	};
+
+	/* From a panel of a raw tile. */
+	template <int width, int rows>
+	SB_DEVICE static void take(const float (&raw)[rows][width], int slot, int panel_of,
+	                           const own &mine, sb_float4 (&x)[batch])
 	{
-		constexpr int across = width / 4, apart = splitters / across, panels = width / 64;
-		/* So many fours are read before any is stored, since stores hold up reads behind them. */
-		constexpr int each = BK / apart, batch = each < 4 ? each : 4;
-		static_assert(across <= splitters && each % batch == 0 && apart * each == BK, "");
-		unsigned t = (unsigned)sb_thread() - consumers, column = t % across * 4, k0 = t / across;
-		unsigned panel_of = column / 64, chunk = column % 64 / 8;
-
 		SB_UNROLL
-		for (int s = 0; s < each; s += batch) {
-			sb_float4 x[batch];
-			sb_words2 words[parts][batch];
+		for (int u = 0; u < batch; u++)
+			x[u] = sb_get4(raw, slot * BK + mine.k + u * rows_at_once,
+			               mine.column + panel_of * 64);
+	}
 
-			SB_UNROLL
-			for (int u = 0; u < batch; u++)
-				x[u] = sb_get4(raw, slot * BK + (int)k0 + (s + u) * apart, (int)column);
-			split(x, words, lost);
-			SB_UNROLL
-			for (int u = 0; u < batch; u++) {
-				unsigned k = (unsigned)((s + u) * apart) + k0;
-				unsigned place = (chunk ^ k % 8) * 8 + column % 8;
+	/* Their parts, to `first` rows into a window; adds to `lost`. */
+	template <int panels, int rows>
+	SB_DEVICE static void give(uint16_t (&to)[rows][64], int stage, int first, int panel_of,
+	                           const own &mine, const sb_float4 (&x)[batch], uint32_t &lost)
+	{
+		sb_words2 words[parts][batch];
 
-				SB_UNROLL
-				for (int p = 0; p < parts; p++)
-					sb_put_words2(to,
-					              ((stage * parts + p) * panels + (int)panel_of) *
-					                              window + first + (int)k,
-					              (int)place, words[p][u]);
+		split(x, words, lost);
+		SB_UNROLL
+		for (int u = 0; u < batch; u++) {
+			SB_UNROLL
+			for (int p = 0; p < parts; p++) {
+				int row = ((stage * parts + p) * panels + panel_of) * window;
+
+				sb_put_words2(to, row + first + mine.k + u * rows_at_once, mine.place,
+				              words[p][u]);
 			}
 		}
+	}
+
+	/* BK rows of both tiles. Reads go ahead of stores, which would hold them up. */
+	SB_DEVICE static void turn(shared &tiles, int slot, int stage, int first, const own &mine,
+	                           uint32_t (&lost_a)[halves], uint32_t &lost_b)
+	{
+		sb_float4 x[2][batch];
+
+		take(tiles.raw_a, slot, 0, mine, x[0]);
+		SB_UNROLL
+		for (int p = 0; p < panels_a + panels_b; p++) {
+			if (p + 1 < panels_a)
+				take(tiles.raw_a, slot, p + 1, mine, x[(p + 1) % 2]);
+			else if (p + 1 < panels_a + panels_b)
+				take(tiles.raw_b, slot, p + 1 - panels_a, mine, x[(p + 1) % 2]);
+			if (p < panels_a)
+				give<panels_a>(tiles.a, stage, first, p, mine, x[p % 2], lost_a[p / 2 % halves]);
+			else
+				give<panels_b>(tiles.b, stage, first, p - panels_a, mine, x[p % 2], lost_b);
+		}
+		sb_warp_barrier();
+		if (sb_thread() % 32 == 0)
+			sb_copy_barrier_arrive(tiles.gone[slot]);
 	}
 
 	SB_DEVICE static void convert(const sb_gemm_args &args, shared &tiles)
 	{
 		position<stages> at = {0, 0, false};
 		position<raws> raw = {0, 0, false};
-		asked next = {work(), 0, 0, false};
-		int lane = sb_thread() % 32, warp = sb_warp() - consumers / 32;
+		int warp = sb_warp() - consumers / 32;
+		bool asks = sb_thread() == consumers;
+		own mine;
 		work w;
 
-		next.more = next.w.find(args);
-		for (int r = 0; r < raws; r++)
-			ask(args, tiles, next);
+		if (asks) {
+			sb_put_int(tiles.next, 0, ASK_COUNT, 0);
+			ask_from(args, tiles, (int)sb_block());
+			for (int r = 0; r + 1 < raws; r++)
+				ask(args, tiles);
+		}
+		sb_warp_barrier();
 		for (; w.find(args); w.advance()) {
-			uint32_t lost_a = 0, lost_b = 0;
+			uint32_t lost_a[halves] = {}, lost_b = 0;
 			int steps = windows(args);
 
 			SB_ROLLED
@@ -248,19 +299,19 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 					sb_copy_barrier_wait(tiles.empty[at.place], at.parity ^ 1);
 				SB_ROLLED
 				for (int first = 0; first < window; first += BK) {
+					/* Into the place that was left a turn ago: nobody waits long. */
+					if (asks)
+						ask(args, tiles);
+					sb_warp_barrier();
 					sb_copy_barrier_wait(tiles.come[raw.place], raw.parity);
-					turn(tiles.raw_a, raw.place, tiles.a, at.place, first, lost_a);
-					turn(tiles.raw_b, raw.place, tiles.b, at.place, first, lost_b);
+					turn(tiles, raw.place, at.place, first, mine, lost_a, lost_b);
 					raw.advance();
-					/* All have read it: it may be filled again. */
-					sb_group_barrier(1, splitters);
-					ask(args, tiles, next);
 				}
 				if (step + 1 == steps)
 					tell(args, tiles, at.place, warp, w, lost_a, lost_b);
 				sb_tensor_fence();
 				sb_warp_barrier();
-				if (lane == 0)
+				if (sb_thread() % 32 == 0)
 					sb_copy_barrier_arrive(tiles.full[at.place]);
 			}
 		}
@@ -268,17 +319,23 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 	/* Of a tile all of which has been split: says what is lost to those that write, and to all. */
 	SB_DEVICE static void tell(const sb_gemm_args &args, shared &tiles, int stage, int warp,
-	                           const work &w, uint32_t lost_a, uint32_t lost_b)
+	                           const work &w, const uint32_t (&lost_a)[halves], uint32_t lost_b)
 	{
-		int h = warp % halves, row = w.i * halves + h;
-		bool rows = sb_warp_any((lost_a & 0xffff) != 0), columns = sb_warp_any((lost_b & 0xffff) != 0);
+		int32_t found = sb_warp_any((lost_b & 0xffff) != 0) ? 1 << halves : 0;
+		bool tells = sb_thread() % 32 == 0;
 
-		if (sb_thread() % 32 != 0)
+		SB_UNROLL
+		for (int h = 0; h < halves; h++)
+			found |= sb_warp_any((lost_a[h] & 0xffff) != 0) ? 1 << h : 0;
+		if (tells)
+			sb_put_int(tiles.found, stage, warp, found);
+		if (!tells || !found || !args.flags_a)
 			return;
-		sb_put_int(tiles.found, stage, warp, (rows ? 1 << h : 0) | (columns ? 1 << halves : 0));
-		if (rows && args.flags_a && row * 128 < args.m)
-			sb_raise_flags(args.flags_a + row, SB_NOT_BF16);
-		if (columns && args.flags_a)
+		SB_UNROLL
+		for (int h = 0; h < halves; h++)
+			if (found >> h & 1 && (w.i * halves + h) * 128 < args.m)
+				sb_raise_flags(args.flags_a + (w.i * halves + h), SB_NOT_BF16);
+		if (found >> halves)
 			sb_raise_flags(args.flags_b + w.j, SB_NOT_BF16);
 	}
 
@@ -294,6 +351,14 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		for (int s = 0; s < split_warps; s++)
 			found |= sb_get_int(tiles.found, stage, s);
 		return found >> halves ? 0 : wanted & ~(unsigned)found;
+	}
+
+	/* By a warp: that it has read a window. */
+	SB_DEVICE static void release(shared &tiles, int stage)
+	{
+		sb_warp_barrier();
+		if (sb_thread() % 32 == 0)
+			sb_copy_barrier_arrive(tiles.empty[stage]);
 	}
 
 	/* A window's products of one half into `temp`. */
@@ -314,10 +379,42 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	}
 
+	/* The sums of a chunk of so many windows; leaves its last one to be released. */
+	SB_DEVICE static void add_up(shared &tiles, position<stages> &at, int count, int group,
+	                             float (&total)[halves][half])
+	{
+		SB_UNROLL
+		for (int h = 0; h < halves; h++) {
+			SB_UNROLL
+			for (int d = 0; d < half; d++)
+				total[h][d] = 0.0f;
+		}
+		SB_ROLLED
+		for (int step = 0; step < count; step++) {
+			if (step > 0)
+				at.advance();
+			sb_copy_barrier_wait(tiles.full[at.place], at.parity);
+			SB_UNROLL
+			for (int h = 0; h < halves; h++) {
+				float temp[half];
+
+				sb_mma_fence();
+				multiply(tiles, at.place, group, h, temp);
+				sb_mma_commit();
+				sb_mma_wait<0>();
+				sb_mma_hold(temp);
+				if (h + 1 == halves && step + 1 < count)
+					release(tiles, at.place);
+				SB_UNROLL
+				for (int d = 0; d < half; d++)
+					total[h][d] = sb_add(total[h][d], temp[d]);
+			}
+		}
+	}
+
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles)
 	{
 		int group = sb_warp() / 4, steps = windows(args);
-		bool wide = sb_wide_c(args);
 		position<stages> at = {0, 0, false};
 		work w;
 
@@ -325,55 +422,28 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			float total[halves][half];
 			unsigned write = 0;
 
-			for (int step = 0; step < steps; step++) {
-				if (step % chunk_windows == 0) {
-					SB_UNROLL
-					for (int h = 0; h < halves; h++)
-						begin(args, total[h], h, step);
-				}
-				sb_copy_barrier_wait(tiles.full[at.place], at.parity);
-				SB_UNROLL
-				for (int h = 0; h < halves; h++) {
-					float temp[half];
+			SB_ROLLED
+			for (int begin = 0; begin < steps; begin += chunk_windows) {
+				int left = steps - begin;
+				bool last = left <= chunk_windows;
 
-					sb_mma_fence();
-					multiply(tiles, at.place, group, h, temp);
-					sb_mma_commit();
-					sb_mma_wait<0>();
-					sb_mma_hold(temp);
-					if (h + 1 == halves) {
-						if (step + 1 == steps)
-							write = written(args, tiles, at.place, w.wanted);
-						sb_warp_barrier();
-						if (sb_thread() % 32 == 0)
-							sb_copy_barrier_arrive(tiles.empty[at.place]);
-					}
-					SB_UNROLL
-					for (int d = 0; d < half; d++)
-						total[h][d] = sb_add(total[h][d], temp[d]);
-				}
+				add_up(tiles, at, last ? left : chunk_windows, group, total);
+				/* What has been found in the tile came with its last window. */
+				if (last)
+					write = written(args, tiles, at.place, w.wanted);
+				release(tiles, at.place);
 				at.advance();
+				SB_UNROLL
+				for (int h = 0; h < halves; h++)
+					sb_add_chunk<BM * BN, consumers>(args, total[h], h, halves,
+					                                 begin == 0, last);
 			}
 			SB_UNROLL
-			for (int h = 0; h < halves; h++) {
-				sb_add_chunk<BM * BN, consumers>(args, total[h], h, halves,
-				                                 steps <= chunk_windows, true);
+			for (int h = 0; h < halves; h++)
 				if (write >> h & 1)
-					sb_finish_fragment(args, wide, w.i * BM + h * 128,
+					sb_finish_fragment(args, w.i * BM + h * 128,
 					                   w.j * BN + group * 64, total[h]);
-			}
 		}
-	}
-
-	/* A chunk begins: leaves the sums of the one before. */
-	SB_DEVICE static void begin(const sb_gemm_args &args, float (&total)[half], int h, int step)
-	{
-		if (step > 0)
-			sb_add_chunk<BM * BN, consumers>(args, total, h, halves, step == chunk_windows,
-			                                 false);
-		SB_UNROLL
-		for (int d = 0; d < half; d++)
-			total[d] = 0.0f;
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
@@ -385,16 +455,18 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				sb_copy_barrier_init(tiles.empty[s], consumers / 32);
 			}
 			SB_UNROLL
-			for (int r = 0; r < raws; r++)
+			for (int r = 0; r < raws; r++) {
 				sb_copy_barrier_init(tiles.come[r], 1);
+				sb_copy_barrier_init(tiles.gone[r], split_warps);
+			}
 			sb_copy_barrier_publish();
 		}
 		sb_barrier();
 		if (sb_warp() < consumers / 32) {
-			sb_registers_more<more>();
+			sb_registers_more<224>();
 			compute(args, tiles);
 		} else {
-			sb_registers_less<less>();
+			sb_registers_less<56>();
 			convert(args, tiles);
 		}
 	}

@@ -14,24 +14,24 @@
  * of the others and may wait for the end of the slab.
  *
  * Two blocks of a cluster work on tiles side by side along m. Each brings its own A and half of B,
- * which both get. A warpgroup's one thread asks for tiles, two warpgroups multiply: 64 columns of C
- * each. While the cores work on one kind of products, the sums of the other are added up.
+ * which both get, BK of k at a time. A warpgroup's one thread asks for it, two warpgroups multiply: 64
+ * columns of C each. While the cores work on one kind of products, the sums of the other are
+ * added up.
  */
 #include "emulated.cuh"
 
 template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_fp16x3 {
-#ifndef SB_WINDOW
-#define SB_WINDOW 32
-#endif
-	static constexpr int window = SB_WINDOW, windows = BK / window;
+	static constexpr int window = 32, windows = BK / window;
 	static constexpr int planes = 2, groups = BN / 64, panels = BM / 64;
 	static constexpr int consumers = groups * 128, asker = consumers;
-	static_assert(threads == consumers + 128 && BM == 128 && BK == 64 && cluster == 2, "");
+	static_assert(threads == consumers + 128 && BK == 64 && cluster == 2 && groups == 2, "");
+	static_assert(BM == 64 || BM == 128, "");
 	static constexpr int held = BM / 2;
-	static constexpr int slab_blocks = SB_SPLIT_SLAB / BK, chunk_blocks = SB_SPLIT_CHUNK / BK;
-	static constexpr unsigned piece = 64 * BK * 2, panel = planes * piece;
-	/* Of a slab's exponents there are more copies than blocks of k are on their way. */
+	static constexpr int slab_steps = SB_SPLIT_SLAB / BK, chunk_steps = SB_SPLIT_CHUNK / BK;
+	/* Copies of slabs' exponents: more than there can be slabs on their way. */
 	static constexpr int slots = stages + 1;
+	/* Bytes of 64 rows or columns of a step: both planes, as they lie in memory. */
+	static constexpr unsigned panel = planes * BK * 128;
 	/* Rows of tiles that are neighbours in the raster, in pairs. */
 	static constexpr int raster = 2048 / BM / cluster;
 
@@ -71,7 +71,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 					wanted[r] = row < tiles_m;
 					if (wanted[r] && args.flags_a) {
-						uint32_t flags = sb_tile_flags(args, row, place.column);
+						uint32_t flags =
+						        sb_tile_flags(args, row * BM / 128, place.column);
 
 						wanted[r] = !(flags & SB_NOT_FP16);
 						far = far || (flags & SB_FAR_FP16);
@@ -107,6 +108,11 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	};
 
+	SB_DEVICE static int after(int slot)
+	{
+		return slot + 1 < slots ? slot + 1 : 0;
+	}
+
 	/* Where a plane of a stage begins. */
 	SB_DEVICE static int row_a(int stage, int panel_of, int plane)
 	{
@@ -121,48 +127,56 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	/* By one thread: all tiles of this block's work, one after the other. */
 	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, int rank)
 	{
-		int blocks = sb_tiles(args.k, BK), slot = 0;
+		int steps = sb_tiles(args.k, BK), slot = 0;
 		position at = {0, 0, false};
 		work w(args);
 
 		for (; w.find(args, rank); w.advance()) {
 			/* The odd row's last pair has one tile, which both bring. */
 			int i = w.i < w.tiles_m ? w.i : w.tiles_m - 1;
-			const uint16_t *a = args.planes_a + (int64_t)i * panels * blocks * (panel / 2);
-			const uint16_t *b = args.planes_b + ((int64_t)w.j * groups + rank) * blocks *
-			                                            (panel / 2);
 
 			SB_ROLLED
-			for (int block = 0; block < blocks; block++, at.advance()) {
-				uint64_t &full = tiles.full[at.stage];
-				bool begins = block % slab_blocks == 0;
+			for (int step = 0; step < steps; step++, at.advance()) {
+				bool begins = step % slab_steps == 0;
 
 				if (at.again)
 					sb_copy_barrier_wait(tiles.empty[at.stage], at.parity ^ 1);
-				sb_copy_barrier_expect(full, (panels + groups) * panel +
-				                                     (begins ? (BM + BN) * 4 : 0));
-				SB_UNROLL
-				for (int p = 0; p < panels; p++)
-					sb_copy_piece(tiles.a[row_a(at.stage, p, 0)],
-					              a + ((int64_t)p * blocks + block) * (panel / 2),
-					              panel, full);
-				sb_copy_piece_to_all(tiles.b[row_b(at.stage, rank, 0)],
-				                     b + (int64_t)block * (panel / 2), panel, full, 3);
+				sb_copy_barrier_expect(tiles.full[at.stage],
+				                       (panels + groups) * panel +
+				                               (begins ? (BM + BN) * 4 : 0));
+				bring(args, tiles, i * panels, w.j * groups + rank, steps, step, at.stage,
+				      rank);
 				if (begins) {
-					int slab = block / slab_blocks;
-
-					sb_copy_piece(tiles.exponents_a[slot],
-					              args.exponents_a + (slab * args.exponents_a_ld +
-					                                  i * BM),
-					              BM * 4, full);
-					sb_copy_piece(tiles.exponents_b[slot],
-					              args.exponents_b + (slab * args.exponents_b_ld +
-					                                  w.j * BN),
-					              BN * 4, full);
-					slot = slot + 1 < slots ? slot + 1 : 0;
+					bring_scales(args, tiles, i, w.j, step / slab_steps, slot,
+					             tiles.full[at.stage]);
+					slot = after(slot);
 				}
 			}
 		}
+	}
+
+	/* From 64 rows on of A, and of B's 64 columns that are this block's to bring. */
+	SB_DEVICE static void bring(const sb_gemm_args &args, shared &tiles, int row, int column,
+	                            int steps, int step, int stage, int rank)
+	{
+		uint64_t &full = tiles.full[stage];
+		const uint16_t *a = args.planes_a + ((int64_t)row * steps + step) * (panel / 2);
+		const uint16_t *b = args.planes_b + ((int64_t)column * steps + step) * (panel / 2);
+
+		sb_copy_piece_to_all(tiles.b[row_b(stage, rank, 0)], b, panel, full, 3);
+		SB_UNROLL
+		for (int p = 0; p < panels; p++)
+			sb_copy_piece(tiles.a[row_a(stage, p, 0)], a + (int64_t)p * steps * (panel / 2),
+			              panel, full);
+	}
+
+	SB_DEVICE static void bring_scales(const sb_gemm_args &args, shared &tiles, int i, int j,
+	                                   int slab, int slot, uint64_t &full)
+	{
+		sb_copy_piece(tiles.exponents_a[slot],
+		              args.exponents_a + (slab * args.exponents_a_ld + i * BM), BM * 4, full);
+		sb_copy_piece(tiles.exponents_b[slot],
+		              args.exponents_b + (slab * args.exponents_b_ld + j * BN), BN * 4, full);
 	}
 
 	/* The scales of a slab: its copy's number, and those of the thread's two rows. */
@@ -266,17 +280,36 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	}
 
-	/* The window's products of two planes; they are added to sums, or are their first. */
-	SB_DEVICE static void multiply(const shared &tiles, int stage, int group, int plane_a,
-	                               int plane_b, int k, float (&sums)[held], bool add)
+	/* A window's products of two planes; they are added to sums, or are their first. */
+	SB_DEVICE static void multiply(const shared &tiles, int stage, int w, int group, int plane_a,
+	                               int plane_b, float (&sums)[held], bool add)
 	{
-		sb_mma_tile a = sb_mma_at(tiles.a[row_a(stage, 0, plane_a) + k], panel);
-		sb_mma_tile b = sb_mma_at(tiles.b[row_b(stage, group, plane_b) + k], panel);
+		sb_mma_tile a = sb_mma_at(tiles.a[row_a(stage, 0, plane_a) + w * window], panel);
+		sb_mma_tile b = sb_mma_at(tiles.b[row_b(stage, group, plane_b) + w * window], panel);
 
 		SB_UNROLL
 		for (int s = 0; s < window; s += 16)
-			sb_mma_fp16<BM>(sums, sb_mma_further(b, s), sb_mma_further(a, s),
-			                add || s > 0);
+			sb_mma_fp16<BM>(sums, sb_mma_further(b, s), sb_mma_further(a, s), add || s > 0);
+	}
+
+	/* The high parts' products of a window; waits for all before them. */
+	SB_DEVICE static void begin(const shared &tiles, int stage, int w, int group,
+	                            float (&temp)[held])
+	{
+		sb_mma_fence();
+		multiply(tiles, stage, w, group, 0, 0, temp, false);
+		sb_mma_commit();
+		sb_mma_wait<1>();
+	}
+
+	/* Its cross products; waits for all before them. */
+	SB_DEVICE static void go_on(const shared &tiles, int stage, int w, int group,
+	                            float (&cross)[held], bool add)
+	{
+		multiply(tiles, stage, w, group, 1, 0, cross, add);
+		multiply(tiles, stage, w, group, 0, 1, cross, true);
+		sb_mma_commit();
+		sb_mma_wait<1>();
 	}
 
 	/* By a warp, of both blocks: that it has read a stage. */
@@ -289,92 +322,80 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	}
 
 	/*
-	 * One slab of `blocks` blocks of k. That the cross products' sums are read only here at the end,
-	 * with nothing on its way, is what lets the compiler leave the products of the loop alone.
+	 * The sums of a chunk of `steps`. Those of the cross products are read at the end of a slab with
+	 * nothing on its way: else the compiler would have every product waited for.
 	 */
 	template <bool far>
-	SB_DEVICE static void add_slab(shared &tiles, position &at, int blocks, const scale &by, int group,
-	                               float (&total)[held])
+	SB_DEVICE static void add_up(shared &tiles, position &at, int steps, int &slot, int group,
+	                             float (&total)[held])
 	{
-		float temp[held], cross[held];
-		int before = 0;
+		scale by = {slot, {0.0f, 0.0f}};
 
-		for (int block = 0; block < blocks; block++) {
-			if (block > 0)
-				sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
-			SB_UNROLL
-			for (int s = 0; s < windows; s++) {
-				sb_mma_fence();
-				multiply(tiles, at.stage, group, 0, 0, s * window, temp, false);
-				sb_mma_commit();
-				sb_mma_wait<1>();
-				if (s == 0 && block > 0)
-					release(tiles, before);
-				multiply(tiles, at.stage, group, 1, 0, s * window, cross, s > 0 || block > 0);
-				multiply(tiles, at.stage, group, 0, 1, s * window, cross, true);
-				sb_mma_commit();
-				sb_mma_wait<1>();
-				sb_mma_hold(temp);
-				promote<far>(tiles, by, 1.0f, temp, total);
+		SB_UNROLL
+		for (int d = 0; d < held; d++)
+			total[d] = 0.0f;
+		SB_ROLLED
+		for (int slab = 0; slab < steps; slab += slab_steps) {
+			int end = slab + slab_steps < steps ? slab + slab_steps : steps, before = 0;
+			scale old = by;
+			float temp[held], cross[held];
+
+			by.slot = after(by.slot);
+			sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
+			by.read(tiles, group * 64 + sb_fragment_row());
+			if (!far && slab > 0)
+				rescale(tiles, old, by, total);
+			SB_ROLLED
+			for (int step = slab; step < end; step++) {
+				if (step > slab)
+					sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
+				SB_UNROLL
+				for (int w = 0; w < windows; w++) {
+					begin(tiles, at.stage, w, group, temp);
+					if (w == 0 && step > slab)
+						release(tiles, before);
+					go_on(tiles, at.stage, w, group, cross, step > slab || w > 0);
+					sb_mma_hold(temp);
+					promote<far>(tiles, by, 1.0f, temp, total);
+				}
+				before = at.stage;
+				at.advance();
 			}
-			before = at.stage;
-			at.advance();
+			sb_mma_wait<0>();
+			sb_mma_hold(cross);
+			/* All lanes have read the old slab's scales. */
+			sb_warp_barrier();
+			release(tiles, before);
+			promote<far>(tiles, by, 0x1p-11f, cross, total);
 		}
-		sb_mma_wait<0>();
-		sb_mma_hold(cross);
-		/* All lanes have read the scales of the slab before. */
-		sb_warp_barrier();
-		release(tiles, before);
-		promote<far>(tiles, by, 0x1p-11f, cross, total);
+		if (!far)
+			settle(tiles, by, total);
+		slot = by.slot;
 	}
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles, int rank)
 	{
-		int blocks = sb_tiles(args.k, BK), group = sb_warp() / 4;
-		int row = group * 64 + sb_fragment_row();
+		int steps = sb_tiles(args.k, BK), group = sb_warp() / 4, slot = slots - 1;
 		position at = {0, 0, false};
-		bool wide = sb_wide_c(args);
 		work w(args);
-		scale by = {slots - 1, {0.0f, 0.0f}};
 
 		for (; w.find(args, rank); w.advance()) {
 			float total[held];
 
-			for (int block = 0; block < blocks; block += slab_blocks) {
-				int left = blocks - block, slab = left < slab_blocks ? left : slab_blocks;
-				scale before = by;
+			SB_ROLLED
+			for (int begin = 0; begin < steps; begin += chunk_steps) {
+				int left = steps - begin, chunk = left < chunk_steps ? left : chunk_steps;
 
-				if (block % chunk_blocks == 0) {
-					if (block > 0)
-						leave(args, tiles, w.far, by, total, block == chunk_blocks, false);
-					SB_UNROLL
-					for (int d = 0; d < held; d++)
-						total[d] = 0.0f;
-				}
-				by.slot = by.slot + 1 < slots ? by.slot + 1 : 0;
-				sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
-				by.read(tiles, row);
-				if (w.far) {
-					add_slab<true>(tiles, at, slab, by, group, total);
-				} else {
-					if (block % chunk_blocks > 0)
-						rescale(tiles, before, by, total);
-					add_slab<false>(tiles, at, slab, by, group, total);
-				}
+				if (w.far)
+					add_up<true>(tiles, at, chunk, slot, group, total);
+				else
+					add_up<false>(tiles, at, chunk, slot, group, total);
+				sb_add_chunk<BM * BN, consumers>(args, total, 0, 1, begin == 0,
+				                                 left <= chunk_steps);
 			}
-			leave(args, tiles, w.far, by, total, blocks <= chunk_blocks, true);
 			if (w.own)
-				sb_finish_fragment(args, wide, w.i * BM, w.j * BN + group * 64, total);
+				sb_finish_fragment(args, w.i * BM, w.j * BN + group * 64, total);
 		}
-	}
-
-	/* A chunk is complete. */
-	SB_DEVICE static void leave(const sb_gemm_args &args, const shared &tiles, bool far,
-	                            const scale &by, float (&total)[held], bool first, bool last)
-	{
-		if (!far)
-			settle(tiles, by, total);
-		sb_add_chunk<BM * BN, consumers>(args, total, 0, 1, first, last);
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
