@@ -31,9 +31,6 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	static constexpr unsigned panel = window * 128;
 	static constexpr int raster = 2048 / BM;
 
-	/* What is asked for next, in shared memory: the tile, k, how many have been asked for. */
-	enum { ASK_INDEX, ASK_I, ASK_J, ASK_K, ASK_COUNT, ASK_ALL };
-
 	struct shared {
 		alignas(1024) uint16_t a[stages * parts * panels_a * window][64];
 		alignas(1024) uint16_t b[stages * parts * panels_b * window][64];
@@ -41,7 +38,6 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		alignas(128) float raw_b[raws * BK][BN];
 		/* What each splitting warp has found in the tile: bit h: rows of half h; above: columns. */
 		int32_t found[stages][split_warps];
-		int32_t next[1][ASK_ALL];
 		uint64_t full[stages], empty[stages], come[raws], gone[raws];
 	};
 
@@ -115,43 +111,32 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		return sb_tiles(args.k, window);
 	}
 
-	/* By one thread: the first tile from number `index` on is asked for next. */
-	SB_DEVICE static void ask_from(const sb_gemm_args &args, shared &tiles, int index)
+	/* By one thread: asks for BK of a tile from k on. What is beyond the maps comes as zeros. */
+	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, int slot, int i, int j, int k)
 	{
-		work w;
+		uint64_t &come = tiles.come[slot];
 
-		w.index = index;
-		if (!w.find(args))
-			w.index = -1;
-		sb_put_int(tiles.next, 0, ASK_INDEX, w.index);
-		sb_put_int(tiles.next, 0, ASK_I, w.i);
-		sb_put_int(tiles.next, 0, ASK_J, w.j);
-		sb_put_int(tiles.next, 0, ASK_K, 0);
+		sb_copy_barrier_expect(come, raw_bytes);
+		sb_copy_box(sb_rows<BK>(tiles.raw_a, slot), args.map_a, i * BM, k, come);
+		sb_copy_box(sb_rows<BK>(tiles.raw_b, slot), args.map_b, j * BN, k, come);
 	}
 
 	/*
-	 * By the same: asks for the tiles of the next BK, if there is one, once all warps have left the
-	 * place where they go. What is beyond the maps comes as zeros.
+	 * The same BK one window further than turn number `turn_of`, of this tile or of the next, by the
+	 * first thread of each splitting warp in turn: into the place that all left a turn ago, so that
+	 * nobody waits long.
 	 */
-	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles)
+	SB_DEVICE static void ask_ahead(const sb_gemm_args &args, shared &tiles, unsigned turn_of,
+	                                int i, int j, int k)
 	{
-		int index = sb_get_int(tiles.next, 0, ASK_INDEX), k = sb_get_int(tiles.next, 0, ASK_K);
-		int count = sb_get_int(tiles.next, 0, ASK_COUNT), slot = count % raws;
+		unsigned to = turn_of + window / BK, slot = to % raws;
 
-		if (index < 0)
+		if (sb_thread() % 32 != 0 ||
+		    (unsigned)(sb_thread() - consumers) / 32 != turn_of % split_warps)
 			return;
-		if (count >= raws)
-			sb_copy_barrier_wait(tiles.gone[slot], (unsigned)(count / raws - 1) % 2);
-		sb_copy_barrier_expect(tiles.come[slot], raw_bytes);
-		sb_copy_box(sb_rows<BK>(tiles.raw_a, slot), args.map_a,
-		            sb_get_int(tiles.next, 0, ASK_I) * BM, k, tiles.come[slot]);
-		sb_copy_box(sb_rows<BK>(tiles.raw_b, slot), args.map_b,
-		            sb_get_int(tiles.next, 0, ASK_J) * BN, k, tiles.come[slot]);
-		sb_put_int(tiles.next, 0, ASK_COUNT, count + 1);
-		if (k + BK < windows(args) * window)
-			sb_put_int(tiles.next, 0, ASK_K, k + BK);
-		else
-			ask_from(args, tiles, index + (int)sb_blocks());
+		if (to >= raws)
+			sb_copy_barrier_wait(tiles.gone[slot], (to / raws - 1) % 2);
+		ask(args, tiles, (int)slot, i, j, k);
 	}
 
 	/*
@@ -275,51 +260,56 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 	SB_DEVICE static void convert(const sb_gemm_args &args, shared &tiles)
 	{
-		position<stages> at = {0, 0, false};
-		position<raws> raw = {0, 0, false};
-		int warp = sb_warp() - consumers / 32;
-		bool asks = sb_thread() == consumers;
+		int warp = sb_warp() - consumers / 32, steps = windows(args);
+		unsigned turn_of = 0; /* how many BK have been split */
 		own mine;
 		work w;
+		bool more = w.find(args);
 
-		if (asks) {
-			sb_put_int(tiles.next, 0, ASK_COUNT, 0);
-			ask_from(args, tiles, (int)sb_block());
-			for (int r = 0; r + 1 < raws; r++)
-				ask(args, tiles);
-		}
+		if (more && sb_thread() == consumers)
+			for (int r = 0; r * BK < window; r++)
+				ask(args, tiles, r, w.i, w.j, r * BK);
 		sb_warp_barrier();
-		for (; w.find(args); w.advance()) {
+		while (more) {
 			uint32_t lost_a[halves] = {}, lost_b = 0;
-			int steps = windows(args);
+			int i = w.i, j = w.j;
 
+			w.advance();
+			more = w.find(args);
 			SB_ROLLED
-			for (int step = 0; step < steps; step++, at.advance()) {
-				if (at.again)
-					sb_copy_barrier_wait(tiles.empty[at.place], at.parity ^ 1);
-				SB_ROLLED
+			for (int step = 0; step < steps; step++) {
+				unsigned now = turn_of / (window / BK);
+
+				int stage = (int)(now % stages);
+
+				if (now >= stages)
+					sb_copy_barrier_wait(tiles.empty[stage], (now / stages - 1) % 2);
+				SB_UNROLL
 				for (int first = 0; first < window; first += BK) {
-					/* Into the place that was left a turn ago: nobody waits long. */
-					if (asks)
-						ask(args, tiles);
+					if (step + 1 < steps)
+						ask_ahead(args, tiles, turn_of, i, j,
+						          (step + 1) * window + first);
+					else if (more)
+						ask_ahead(args, tiles, turn_of, w.i, w.j, first);
 					sb_warp_barrier();
-					sb_copy_barrier_wait(tiles.come[raw.place], raw.parity);
-					turn(tiles, raw.place, at.place, first, mine, lost_a, lost_b);
-					raw.advance();
+					sb_copy_barrier_wait(tiles.come[turn_of % raws], turn_of / raws % 2);
+					turn(tiles, (int)(turn_of % raws), stage, first, mine, lost_a,
+					     lost_b);
+					turn_of++;
 				}
 				if (step + 1 == steps)
-					tell(args, tiles, at.place, warp, w, lost_a, lost_b);
+					tell(args, tiles, stage, warp, i, j, lost_a, lost_b);
 				sb_tensor_fence();
 				sb_warp_barrier();
 				if (sb_thread() % 32 == 0)
-					sb_copy_barrier_arrive(tiles.full[at.place]);
+					sb_copy_barrier_arrive(tiles.full[stage]);
 			}
 		}
 	}
 
 	/* Of a tile all of which has been split: says what is lost to those that write, and to all. */
 	SB_DEVICE static void tell(const sb_gemm_args &args, shared &tiles, int stage, int warp,
-	                           const work &w, const uint32_t (&lost_a)[halves], uint32_t lost_b)
+	                           int i, int j, const uint32_t (&lost_a)[halves], uint32_t lost_b)
 	{
 		int32_t found = sb_warp_any((lost_b & 0xffff) != 0) ? 1 << halves : 0;
 		bool tells = sb_thread() % 32 == 0;
@@ -333,10 +323,10 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			return;
 		SB_UNROLL
 		for (int h = 0; h < halves; h++)
-			if (found >> h & 1 && (w.i * halves + h) * 128 < args.m)
-				sb_raise_flags(args.flags_a + (w.i * halves + h), SB_NOT_BF16);
+			if (found >> h & 1 && (i * halves + h) * 128 < args.m)
+				sb_raise_flags(args.flags_a + (i * halves + h), SB_NOT_BF16);
 		if (found >> halves)
-			sb_raise_flags(args.flags_b + w.j, SB_NOT_BF16);
+			sb_raise_flags(args.flags_b + j, SB_NOT_BF16);
 	}
 
 	/* Which halves are to be written. */
