@@ -47,6 +47,15 @@ SB_DEVICE int sb_warp()
 	return __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
 }
 
+/* sb_thread(), which the compiler then does not keep in a register from one use to the next. */
+SB_DEVICE int sb_thread_anew()
+{
+	int thread;
+
+	asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+	return thread;
+}
+
 /* Bits and values. */
 
 SB_DEVICE uint32_t sb_float_bits(float value)

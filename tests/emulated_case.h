@@ -10,6 +10,7 @@
 
 #include "exact.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum sb_emulated_values {
@@ -61,11 +62,15 @@ const char *sb_emulated_case_run_warps(const struct sb_emulated_case *test,
 				       struct sb_emulated_tiles *tiles,
 				       struct sb_exact_counts *counts);
 
-/* The first row of that method in kernels.def; its name is NULL if there is none. */
+/* The rows of kernels.def; of other than tensor core kernels, the method has the tile in its name.
+ */
 struct sb_emulated_row {
 	const char *name, *method;
 	int BM, BN, BK, threads, cluster, dynamic;
 };
+extern const struct sb_emulated_row sb_emulated_rows[];
+extern const size_t sb_emulated_row_count;
+/* The first row of that method; its name is NULL if there is none. */
 struct sb_emulated_row sb_emulated_row(const char *method);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct sb_emulated_row rows[] = {
+const struct sb_emulated_row sb_emulated_rows[] = {
 #define SB_TENSOR(method, BM, BN, BK, threads, cluster, stages, dynamic, form, arch, text)         \
 	{"sgemm_" #method "_" #BM "x" #BN "x" #BK, #method, BM, BN, BK, threads, cluster, dynamic},
 #define SB_SPLIT(method, BI, BK, threads, text)                                                    \
@@ -23,11 +23,13 @@ static const struct sb_emulated_row rows[] = {
 #include "kernels.def"
 };
 
+const size_t sb_emulated_row_count = sizeof sb_emulated_rows / sizeof *sb_emulated_rows;
+
 struct sb_emulated_row sb_emulated_row(const char *method)
 {
-	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-		if (strcmp(rows[r].method, method) == 0)
-			return rows[r];
+	for (size_t r = 0; r < sb_emulated_row_count; r++)
+		if (strcmp(sb_emulated_rows[r].method, method) == 0)
+			return sb_emulated_rows[r];
 	return (struct sb_emulated_row){0};
 }
 
