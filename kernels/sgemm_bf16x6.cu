@@ -9,13 +9,13 @@
  *         a0*b0, of each the window's 16s of k in order
  *         total = total + temp
  * The guard is exact: a tile of 128 x 128 that has an element in its rows or columns that is not
- * finite, or not the sum of its parts (tiny ones and those that round to infinity), is not written and its
- * rows' or columns' flag is raised.
+ * finite, or not the sum of its parts (tiny ones and those that round to infinity), is not written
+ * and its rows' or columns' flag is raised.
  *
  * One warpgroup has bulk copies bring fp32 tiles of BK and turns them into bf16 for the two that
  * multiply, each 64 columns of C. Those take turns: while one adds up the cores work for the other.
  */
-#include "emulated.cuh"
+#include "thirds.cuh"
 
 template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_bf16x6 {
 	static constexpr int window = 2 * BK, parts = 3, panels_a = BM / 64, panels_b = BN / 64;
@@ -25,23 +25,21 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	/* A warpgroup's sums, and those of the half of the columns that it multiplies at a time. */
 	static constexpr int halves = BM / 128, held = BM / 2, half = 64;
 	static constexpr int chunk_windows = SB_SPLIT_CHUNK / window;
+	using thirds = sb_thirds<BK, window, splitters, consumers>;
 	/* Tiles of fp32 on their way, of BK each. */
 	static constexpr int raws = 3;
 	static constexpr unsigned raw_bytes = (BM + BN) * BK * 4;
 	static constexpr unsigned panel = window * 128;
 	static constexpr int raster = 2048 / BM;
 
-	/* What is asked for next, in shared memory: the tile, k, how many have been asked for. */
-	enum { ASK_INDEX, ASK_I, ASK_J, ASK_K, ASK_COUNT, ASK_ALL };
-
 	struct shared {
 		alignas(1024) uint16_t a[stages * parts * panels_a * window][64];
 		alignas(1024) uint16_t b[stages * parts * panels_b * window][64];
 		alignas(128) float raw_a[raws * BK][BM];
 		alignas(128) float raw_b[raws * BK][BN];
-		/* What each splitting warp has found in the tile: bit h: rows of half h; above: columns. */
+		/* What each splitting warp has found in the tile: bit h: rows of half h; above:
+		 * columns. */
 		int32_t found[stages][split_warps];
-		int32_t next[1][ASK_ALL];
 		uint64_t full[stages], empty[stages], come[raws], gone[raws];
 	};
 
@@ -69,7 +67,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 					int row = i * halves + h;
 
 					if (row * 128 < args.m &&
-					    (!args.flags_a || (sb_tile_flags(args, row, j) & SB_NOT_FP16)))
+					    (!args.flags_a ||
+					     (sb_tile_flags(args, row, j) & SB_NOT_FP16)))
 						wanted |= 1u << h;
 				}
 				if (wanted)
@@ -81,21 +80,6 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		SB_DEVICE void advance()
 		{
 			index += (int)sb_blocks();
-		}
-	};
-
-	template <int count> struct position {
-		int place;
-		unsigned parity;
-		bool again; /* the place has been filled before */
-
-		SB_DEVICE void advance()
-		{
-			if (++place == count) {
-				place = 0;
-				parity ^= 1;
-				again = true;
-			}
 		}
 	};
 
@@ -115,158 +99,57 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		return sb_tiles(args.k, window);
 	}
 
-	/* By one thread: the first tile from number `index` on is asked for next. */
-	SB_DEVICE static void ask_from(const sb_gemm_args &args, shared &tiles, int index)
+	/* By one thread: asks for BK of a tile from k on. What is beyond the maps comes as zeros.
+	 */
+	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, int slot, int i, int j,
+				  int k)
 	{
-		work w;
+		uint64_t &come = tiles.come[slot];
 
-		w.index = index;
-		if (!w.find(args))
-			w.index = -1;
-		sb_put_int(tiles.next, 0, ASK_INDEX, w.index);
-		sb_put_int(tiles.next, 0, ASK_I, w.i);
-		sb_put_int(tiles.next, 0, ASK_J, w.j);
-		sb_put_int(tiles.next, 0, ASK_K, 0);
+		sb_copy_barrier_expect(come, raw_bytes);
+		sb_copy_box(sb_rows<BK>(tiles.raw_a, slot), args.map_a, i * BM, k, come);
+		sb_copy_box(sb_rows<BK>(tiles.raw_b, slot), args.map_b, j * BN, k, come);
 	}
 
 	/*
-	 * By the same: asks for the tiles of the next BK, if there is one, once all warps have left the
-	 * place where they go. What is beyond the maps comes as zeros.
+	 * The same BK one window further than turn number `turn_of`, of this tile or of the next,
+	 * by the first thread of each splitting warp in turn: into the place that all left a turn
+	 * ago, so that nobody waits long.
 	 */
-	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles)
+	SB_DEVICE static void ask_ahead(const sb_gemm_args &args, shared &tiles, unsigned turn_of,
+					int i, int j, int k)
 	{
-		int index = sb_get_int(tiles.next, 0, ASK_INDEX), k = sb_get_int(tiles.next, 0, ASK_K);
-		int count = sb_get_int(tiles.next, 0, ASK_COUNT), slot = count % raws;
+		unsigned to = turn_of + window / BK, slot = to % raws;
 
-		if (index < 0)
+		if (sb_thread() % 32 != 0 ||
+		    (unsigned)(sb_thread() - consumers) / 32 != turn_of % split_warps)
 			return;
-		if (count >= raws)
-			sb_copy_barrier_wait(tiles.gone[slot], (unsigned)(count / raws - 1) % 2);
-		sb_copy_barrier_expect(tiles.come[slot], raw_bytes);
-		sb_copy_box(sb_rows<BK>(tiles.raw_a, slot), args.map_a,
-		            sb_get_int(tiles.next, 0, ASK_I) * BM, k, tiles.come[slot]);
-		sb_copy_box(sb_rows<BK>(tiles.raw_b, slot), args.map_b,
-		            sb_get_int(tiles.next, 0, ASK_J) * BN, k, tiles.come[slot]);
-		sb_put_int(tiles.next, 0, ASK_COUNT, count + 1);
-		if (k + BK < windows(args) * window)
-			sb_put_int(tiles.next, 0, ASK_K, k + BK);
-		else
-			ask_from(args, tiles, index + (int)sb_blocks());
-	}
-
-	/*
-	 * Splits `count` fours side by side. What is left of an element after two parts is its third if the
-	 * lower half of its bits is zero: a bf16 is the upper half of an fp32. Where it is not zero, the
-	 * three do not make the element; neither do they where a part is infinite, which leaves NaN.
-	 */
-	template <int count>
-	SB_DEVICE static void split(const sb_float4 (&x)[count], sb_words2 (&to)[parts][count],
-	                            uint32_t &lost)
-	{
-		float rest[count][4];
-
-		SB_UNROLL
-		for (int u = 0; u < count; u++) {
-			SB_UNROLL
-			for (int e = 0; e < 4; e++)
-				rest[u][e] = x[u].x[e];
-		}
-		SB_UNROLL
-		for (int p = 0; p < 2; p++) {
-			SB_UNROLL
-			for (int u = 0; u < count; u++) {
-				SB_UNROLL
-				for (int e = 0; e < 4; e += 2) {
-					uint32_t pair = sb_bf16_pair(rest[u][e], rest[u][e + 1]);
-
-					to[p][u].x[e / 2] = pair;
-					rest[u][e] = sb_add(rest[u][e], -sb_bits_float(pair << 16));
-					rest[u][e + 1] = sb_add(rest[u][e + 1],
-					                        -sb_bits_float(pair & 0xffff0000u));
-				}
-			}
-		}
-		SB_UNROLL
-		for (int u = 0; u < count; u++) {
-			SB_UNROLL
-			for (int e = 0; e < 4; e += 2) {
-				uint32_t low = sb_result_bits(rest[u][e]);
-				uint32_t high = sb_result_bits(rest[u][e + 1]);
-
-				lost |= low | high;
-				to[2][u].x[e / 2] = sb_upper_halves(low, high);
-			}
-		}
-	}
-
-	/*
-	 * A thread's fours: 16 threads have a row of a panel of 64, 8 such rows in turn, so that the
-	 * swizzle is the same for all of its fours and they lie at fixed distances.
-	 */
-	static constexpr int rows_at_once = splitters / 16, batch = BK / rows_at_once;
-	static_assert(rows_at_once == 8 && BK % rows_at_once == 0, "");
-
-	struct own {
-		int k, column, place;
-
-		SB_DEVICE own()
-		{
-			unsigned t = (unsigned)sb_thread() - consumers, quad = t % 16, row = t / 16;
-
-			k = (int)row;
-			column = (int)quad * 4;
-			place = (int)((quad / 2 ^ row % 8) * 8 + quad % 2 * 4);
-		}
-	};
-
-	/* From a panel of a raw tile. */
-	template <int width, int rows>
-	SB_DEVICE static void take(const float (&raw)[rows][width], int slot, int panel_of,
-	                           const own &mine, sb_float4 (&x)[batch])
-	{
-		SB_UNROLL
-		for (int u = 0; u < batch; u++)
-			x[u] = sb_get4(raw, slot * BK + mine.k + u * rows_at_once,
-			               mine.column + panel_of * 64);
-	}
-
-	/* Their parts, to `first` rows into a window; adds to `lost`. */
-	template <int panels, int rows>
-	SB_DEVICE static void give(uint16_t (&to)[rows][64], int stage, int first, int panel_of,
-	                           const own &mine, const sb_float4 (&x)[batch], uint32_t &lost)
-	{
-		sb_words2 words[parts][batch];
-
-		split(x, words, lost);
-		SB_UNROLL
-		for (int u = 0; u < batch; u++) {
-			SB_UNROLL
-			for (int p = 0; p < parts; p++) {
-				int row = ((stage * parts + p) * panels + panel_of) * window;
-
-				sb_put_words2(to, row + first + mine.k + u * rows_at_once, mine.place,
-				              words[p][u]);
-			}
-		}
+		if (to >= raws)
+			sb_copy_barrier_wait(tiles.gone[slot], (to / raws - 1) % 2);
+		ask(args, tiles, (int)slot, i, j, k);
 	}
 
 	/* BK rows of both tiles. Reads go ahead of stores, which would hold them up. */
-	SB_DEVICE static void turn(shared &tiles, int slot, int stage, int first, const own &mine,
-	                           uint32_t (&lost_a)[halves], uint32_t &lost_b)
+	SB_DEVICE static void turn(shared &tiles, int slot, int stage, int first,
+				   const typename thirds::own &mine, uint32_t (&lost_a)[halves],
+				   uint32_t &lost_b)
 	{
-		sb_float4 x[2][batch];
+		sb_float4 x[2][thirds::batch];
 
-		take(tiles.raw_a, slot, 0, mine, x[0]);
+		thirds::take(tiles.raw_a, slot, 0, mine, x[0]);
 		SB_UNROLL
 		for (int p = 0; p < panels_a + panels_b; p++) {
 			if (p + 1 < panels_a)
-				take(tiles.raw_a, slot, p + 1, mine, x[(p + 1) % 2]);
+				thirds::take(tiles.raw_a, slot, p + 1, mine, x[(p + 1) % 2]);
 			else if (p + 1 < panels_a + panels_b)
-				take(tiles.raw_b, slot, p + 1 - panels_a, mine, x[(p + 1) % 2]);
+				thirds::take(tiles.raw_b, slot, p + 1 - panels_a, mine,
+					     x[(p + 1) % 2]);
 			if (p < panels_a)
-				give<panels_a>(tiles.a, stage, first, p, mine, x[p % 2], lost_a[p / 2 % halves]);
+				thirds::template give<panels_a>(tiles.a, stage, first, p, mine,
+								x[p % 2], lost_a[p / 2 % halves]);
 			else
-				give<panels_b>(tiles.b, stage, first, p - panels_a, mine, x[p % 2], lost_b);
+				thirds::template give<panels_b>(tiles.b, stage, first, p - panels_a,
+								mine, x[p % 2], lost_b);
 		}
 		sb_warp_barrier();
 		if (sb_thread() % 32 == 0)
@@ -275,51 +158,59 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 	SB_DEVICE static void convert(const sb_gemm_args &args, shared &tiles)
 	{
-		position<stages> at = {0, 0, false};
-		position<raws> raw = {0, 0, false};
-		int warp = sb_warp() - consumers / 32;
-		bool asks = sb_thread() == consumers;
-		own mine;
+		int warp = sb_warp() - consumers / 32, steps = windows(args);
+		unsigned turn_of = 0; /* how many BK have been split */
+		typename thirds::own mine;
 		work w;
+		bool more = w.find(args);
 
-		if (asks) {
-			sb_put_int(tiles.next, 0, ASK_COUNT, 0);
-			ask_from(args, tiles, (int)sb_block());
-			for (int r = 0; r + 1 < raws; r++)
-				ask(args, tiles);
-		}
+		if (more && sb_thread() == consumers)
+			for (int r = 0; r * BK < window; r++)
+				ask(args, tiles, r, w.i, w.j, r * BK);
 		sb_warp_barrier();
-		for (; w.find(args); w.advance()) {
+		while (more) {
 			uint32_t lost_a[halves] = {}, lost_b = 0;
-			int steps = windows(args);
+			int i = w.i, j = w.j;
 
+			w.advance();
+			more = w.find(args);
 			SB_ROLLED
-			for (int step = 0; step < steps; step++, at.advance()) {
-				if (at.again)
-					sb_copy_barrier_wait(tiles.empty[at.place], at.parity ^ 1);
-				SB_ROLLED
+			for (int step = 0; step < steps; step++) {
+				unsigned now = turn_of / (window / BK);
+
+				int stage = (int)(now % stages);
+
+				if (now >= stages)
+					sb_copy_barrier_wait(tiles.empty[stage],
+							     (now / stages - 1) % 2);
+				SB_UNROLL
 				for (int first = 0; first < window; first += BK) {
-					/* Into the place that was left a turn ago: nobody waits long. */
-					if (asks)
-						ask(args, tiles);
+					if (step + 1 < steps)
+						ask_ahead(args, tiles, turn_of, i, j,
+							  (step + 1) * window + first);
+					else if (more)
+						ask_ahead(args, tiles, turn_of, w.i, w.j, first);
 					sb_warp_barrier();
-					sb_copy_barrier_wait(tiles.come[raw.place], raw.parity);
-					turn(tiles, raw.place, at.place, first, mine, lost_a, lost_b);
-					raw.advance();
+					sb_copy_barrier_wait(tiles.come[turn_of % raws],
+							     turn_of / raws % 2);
+					turn(tiles, (int)(turn_of % raws), stage, first, mine,
+					     lost_a, lost_b);
+					turn_of++;
 				}
 				if (step + 1 == steps)
-					tell(args, tiles, at.place, warp, w, lost_a, lost_b);
+					tell(args, tiles, stage, warp, i, j, lost_a, lost_b);
 				sb_tensor_fence();
 				sb_warp_barrier();
 				if (sb_thread() % 32 == 0)
-					sb_copy_barrier_arrive(tiles.full[at.place]);
+					sb_copy_barrier_arrive(tiles.full[stage]);
 			}
 		}
 	}
 
-	/* Of a tile all of which has been split: says what is lost to those that write, and to all. */
+	/* Of a tile all of which has been split: says what is lost to those that write, and to all.
+	 */
 	SB_DEVICE static void tell(const sb_gemm_args &args, shared &tiles, int stage, int warp,
-	                           const work &w, const uint32_t (&lost_a)[halves], uint32_t lost_b)
+				   int i, int j, const uint32_t (&lost_a)[halves], uint32_t lost_b)
 	{
 		int32_t found = sb_warp_any((lost_b & 0xffff) != 0) ? 1 << halves : 0;
 		bool tells = sb_thread() % 32 == 0;
@@ -333,15 +224,15 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			return;
 		SB_UNROLL
 		for (int h = 0; h < halves; h++)
-			if (found >> h & 1 && (w.i * halves + h) * 128 < args.m)
-				sb_raise_flags(args.flags_a + (w.i * halves + h), SB_NOT_BF16);
+			if (found >> h & 1 && (i * halves + h) * 128 < args.m)
+				sb_raise_flags(args.flags_a + (i * halves + h), SB_NOT_BF16);
 		if (found >> halves)
-			sb_raise_flags(args.flags_b + w.j, SB_NOT_BF16);
+			sb_raise_flags(args.flags_b + j, SB_NOT_BF16);
 	}
 
 	/* Which halves are to be written. */
 	SB_DEVICE static unsigned written(const sb_gemm_args &args, const shared &tiles, int stage,
-	                                  unsigned wanted)
+					  unsigned wanted)
 	{
 		int32_t found = 0;
 
@@ -363,7 +254,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 	/* A window's products of one half into `temp`. */
 	SB_DEVICE static void multiply(const shared &tiles, int stage, int group, int h,
-	                               float (&temp)[half])
+				       float (&temp)[half])
 	{
 		constexpr int order_a[6] = {0, 1, 2, 0, 1, 0}, order_b[6] = {2, 1, 0, 1, 0, 0};
 
@@ -375,13 +266,13 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			SB_UNROLL
 			for (int k = 0; k < window; k += 16)
 				sb_mma_bf16<128>(temp, sb_mma_further(b, k), sb_mma_further(a, k),
-				                 p > 0 || k > 0);
+						 p > 0 || k > 0);
 		}
 	}
 
 	/* The sums of a chunk of so many windows; leaves its last one to be released. */
-	SB_DEVICE static void add_up(shared &tiles, position<stages> &at, int count, int group,
-	                             float (&total)[halves][half])
+	SB_DEVICE static void add_up(shared &tiles, sb_ring<stages> &at, int count, int group,
+				     float (&total)[halves][half])
 	{
 		SB_UNROLL
 		for (int h = 0; h < halves; h++) {
@@ -393,18 +284,18 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		for (int step = 0; step < count; step++) {
 			if (step > 0)
 				at.advance();
-			sb_copy_barrier_wait(tiles.full[at.place], at.parity);
+			sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
 			SB_UNROLL
 			for (int h = 0; h < halves; h++) {
 				float temp[half];
 
 				sb_mma_fence();
-				multiply(tiles, at.place, group, h, temp);
+				multiply(tiles, at.stage, group, h, temp);
 				sb_mma_commit();
 				sb_mma_wait<0>();
 				sb_mma_hold(temp);
 				if (h + 1 == halves && step + 1 < count)
-					release(tiles, at.place);
+					release(tiles, at.stage);
 				SB_UNROLL
 				for (int d = 0; d < half; d++)
 					total[h][d] = sb_add(total[h][d], temp[d]);
@@ -415,7 +306,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles)
 	{
 		int group = sb_warp() / 4, steps = windows(args);
-		position<stages> at = {0, 0, false};
+		sb_ring<stages> at = {0, 0, false};
 		work w;
 
 		for (; w.find(args); w.advance()) {
@@ -430,19 +321,19 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				add_up(tiles, at, last ? left : chunk_windows, group, total);
 				/* What has been found in the tile came with its last window. */
 				if (last)
-					write = written(args, tiles, at.place, w.wanted);
-				release(tiles, at.place);
+					write = written(args, tiles, at.stage, w.wanted);
+				release(tiles, at.stage);
 				at.advance();
 				SB_UNROLL
 				for (int h = 0; h < halves; h++)
 					sb_add_chunk<BM * BN, consumers>(args, total[h], h, halves,
-					                                 begin == 0, last);
+									 begin == 0, last);
 			}
 			SB_UNROLL
 			for (int h = 0; h < halves; h++)
 				if (write >> h & 1)
 					sb_finish_fragment(args, w.i * BM + h * 128,
-					                   w.j * BN + group * 64, total[h]);
+							   w.j * BN + group * 64, total[h]);
 		}
 	}
 

@@ -117,6 +117,14 @@ static void any_number_of_devices_gives_them(void)
 		}
 }
 
+static void smaller_tiles_give_them(void)
+{
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_KERNEL=sgemm_fp16x3_64x128x64 SB_STAND_IN=seed=5 "
+				 "SHIMBLAS_PINNED_MEMORY=256K",
+				 all_shapes, NULL),
+			0);
+}
+
 static void devices_without_planes_give_those_of_bf16x6(void)
 {
 	CU_ASSERT_EQUAL(in_child("SHIMBLAS_KERNEL=sgemm_bf16x6_256x128x16 "
@@ -296,6 +304,7 @@ int main(void)
 		 every_order_of_a_late_device_gives_the_bits_of_the_oracle},
 		{"every plan gives them", every_plan_gives_them},
 		{"any number of devices gives them", any_number_of_devices_gives_them},
+		{"smaller tiles give them", smaller_tiles_give_them},
 		{"devices without planes give those of bf16x6",
 		 devices_without_planes_give_those_of_bf16x6},
 		{"the kernels themselves give them", the_kernels_themselves_give_them},

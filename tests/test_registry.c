@@ -280,6 +280,32 @@ static void emulated_products_have_tiers_where_the_device_has_kernels(void)
 	}
 }
 
+static const struct sb_kernel *first_launched(int64_t m, int64_t n, int64_t k)
+{
+	const struct sb_kernel *kernels[SB_TIERS_MOST];
+	struct sb_tiers tiers;
+	enum sb_fallback why;
+	int count;
+
+	(void)sb_registry_pick_tiers(m, n, k, &h200, &tiers, &why);
+	count = sb_registry_tiers_launch(&tiers, m, n, k, h200.multiprocessors, kernels);
+	CU_ASSERT_EQUAL(count, k < SB_FP16X3_LEAST ? 2 : 3);
+	CU_ASSERT_EQUAL(kernels[count - 2]->arithmetic, SB_BF16X6);
+	CU_ASSERT_EQUAL(kernels[count - 1]->arithmetic, SB_STRICT);
+	for (int i = 0; i < count; i++)
+		CU_ASSERT(sb_registry_work(kernels[i], m, n, k) <=
+			  sb_registry_tiers_work(&tiers, m, n, k));
+	return kernels[0];
+}
+
+static void small_grids_of_emulated_products_get_smaller_tiles(void)
+{
+	CU_ASSERT_EQUAL(first_launched(1024, 1024, 8192)->bm, 64);
+	CU_ASSERT_EQUAL(first_launched(4096, 4096, 8192)->bm, 128);
+	CU_ASSERT_EQUAL(first_launched(16384, 1024, 4096)->bm, 128);
+	CU_ASSERT_EQUAL(first_launched(1024, 1024, 512)->arithmetic, SB_BF16X6);
+}
+
 /* A strict pick, whatever the shape, is strict; so is what a block of it is given. */
 static void picks_never_mix_arithmetics(void)
 {
@@ -367,6 +393,8 @@ int main(void)
 		 a_block_never_works_in_more_than_was_planned},
 		{"emulated products have tiers where the device has kernels",
 		 emulated_products_have_tiers_where_the_device_has_kernels},
+		{"small grids of emulated products get smaller tiles",
+		 small_grids_of_emulated_products_get_smaller_tiles},
 		{"picks never mix arithmetics", picks_never_mix_arithmetics},
 		{"pack kernels follow the source", pack_kernels_follow_the_source},
 		{"every preferred source has an image", every_preferred_source_has_an_image},

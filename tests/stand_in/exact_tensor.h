@@ -29,6 +29,11 @@ static inline void sb_keep_order()
 {
 }
 
+static inline int sb_thread_anew()
+{
+	return sb_thread();
+}
+
 static inline uint32_t sb_float_bits(float value)
 {
 	uint32_t bits;
