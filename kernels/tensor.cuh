@@ -47,6 +47,15 @@ SB_DEVICE int sb_warp()
 	return __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
 }
 
+/* sb_thread(), which the compiler then does not keep in a register from one use to the next. */
+SB_DEVICE int sb_thread_anew()
+{
+	int thread;
+
+	asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+	return thread;
+}
+
 /* Bits and values. */
 
 SB_DEVICE uint32_t sb_float_bits(float value)
@@ -266,16 +275,6 @@ SB_DEVICE void sb_tensor_fence()
 }
 
 /* Products of a warp: sm_80 and later. */
-
-/*
- * The compiler moves nothing over this place (but within a stretch between two of them it orders as
- * it likes): for an order that keeps the tensor cores busy, of which its scheduler knows little.
- * The instruction tells profilers that it was met, and nothing else.
- */
-SB_DEVICE void sb_keep_order()
-{
-	asm volatile("pmevent 1;" ::: "memory");
-}
 
 /* d += a * b, 16 x 8 x 16, the fragments as the instruction wants them. */
 SB_DEVICE void sb_mma_sync_bf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])

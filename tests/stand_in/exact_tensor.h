@@ -20,8 +20,9 @@ static inline int sb_warp()
 	return sb_exact_now.thread / 32;
 }
 
-static inline void sb_keep_order()
+static inline int sb_thread_anew()
 {
+	return sb_exact_now.thread;
 }
 
 static inline uint32_t sb_float_bits(float value)
