@@ -40,6 +40,12 @@ enum shimblas_mode shimblas_get_mode(void);
 /* From the next call on, in every thread. Returns 0, or -1 for a mode that does not exist. */
 int shimblas_set_mode(enum shimblas_mode mode);
 
+/* The arithmetic of products on the GPU: as the variable SHIMBLAS_MATH. */
+enum shimblas_math { SHIMBLAS_MATH_STRICT = 0, SHIMBLAS_MATH_EMULATED = 1 };
+enum shimblas_math shimblas_get_math(void);
+/* From the next call on, in every thread. Returns 0, or -1 for one that does not exist. */
+int shimblas_set_math(enum shimblas_math math);
+
 /* One side's calls since the start of the process or the last reset. */
 struct shimblas_side_statistics {
 	uint64_t calls;
@@ -63,6 +69,12 @@ struct shimblas_decision {
 	const char *kernel; /* that ran on the GPU, or NULL */
 	int64_t m, n, k;    /* column-major: a row-major call has m and n exchanged */
 	double seconds;	    /* 0 where no clock was asked for */
+	/* "strict", or "fp16x3" or "bf16x6" where most of C was emulated; "-" on the CPU */
+	const char *arithmetic;
+	/* What kept C, or tiles of it, from the first tier, "guard" say; "-": nothing. Of an
+	 * emulated product it is looked at only where SHIMBLAS_REPORT or SHIMBLAS_VERBOSE asks for
+	 * it. */
+	const char *fallback;
 };
 /* Returns 0, or -1 if this thread has made no call or `size` is unknown. */
 int shimblas_last_decision(struct shimblas_decision *decision);

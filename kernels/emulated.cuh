@@ -32,7 +32,24 @@ SB_DEVICE int sb_tiles(int extent, int tile)
 	return (extent + tile - 1) / tile;
 }
 
-/* A warpgroup's thread: its first row of a fragment (the other is 8 further) and its first column. */
+/* A place in a ring of buffers, and the parity of its barriers' phase. */
+template <int stages> struct sb_ring {
+	int stage;
+	unsigned parity;
+	bool again; /* the stage has been filled before */
+
+	SB_DEVICE void advance()
+	{
+		if (++stage == stages) {
+			stage = 0;
+			parity ^= 1;
+			again = true;
+		}
+	}
+};
+
+/* A warpgroup's thread: its first row of a fragment (the other is 8 further) and its first column.
+ */
 SB_DEVICE int sb_fragment_row()
 {
 	return sb_warp() % 4 * 16 + sb_thread() % 32 / 4;
@@ -44,40 +61,57 @@ SB_DEVICE int sb_fragment_column()
 }
 
 /*
- * Adds a chunk's sums to those of the chunks before, in work, from where they come back in `sums` if
- * they are the last. `first` chunks are added to zero. size: the block's floats in work; threads:
- * how many of the block hold sums; part: of so many parts of the tile.
+ * Adds a chunk's sums to those of the chunks before, in work, from where they come back in `sums`
+ * if they are the last. `first` chunks are added to zero. size: the block's floats in work;
+ * threads: how many of the block hold sums; part: of so many parts of the tile.
  */
 template <int size, int threads, int count>
 SB_DEVICE void sb_add_chunk(const sb_gemm_args &args, float (&sums)[count], int part, int parts,
-                            bool first, bool last)
+			    bool first, bool last)
 {
-	SB_UNROLL
-	for (int f = 0; f < count; f += 4) {
-		sb_float4 four = {{0.0f, 0.0f, 0.0f, 0.0f}};
-		float *p = args.work + ((int64_t)sb_block() * size + part * (size / parts) +
-		                        f * threads + sb_thread() * 4);
+	float *p = args.work +
+		   ((int64_t)sb_block() * size + part * (size / parts) + sb_thread_anew() * 4);
+	/* So many at once find room in the registers. */
+	constexpr int batch = 4;
 
-		if (!first)
-			four = sb_load4(p);
+	SB_UNROLL
+	for (int f = 0; f < count / 4; f += batch) {
+		sb_float4 left[batch];
+
 		SB_UNROLL
-		for (int e = 0; e < 4; e++)
-			sums[f + e] = four.x[e] = sb_add(four.x[e], sums[f + e]);
-		if (!last)
-			sb_store4(p, four);
+		for (int u = 0; u < batch; u++) {
+			if (first)
+				left[u] = {{0.0f, 0.0f, 0.0f, 0.0f}};
+			else
+				left[u] = sb_load4(p + (f + u) * 4 * threads);
+		}
+		SB_UNROLL
+		for (int u = 0; u < batch; u++) {
+			SB_UNROLL
+			for (int e = 0; e < 4; e++) {
+				float &sum = sums[4 * (f + u) + e];
+
+				sum = left[u].x[e] = sb_add(left[u].x[e], sum);
+			}
+			if (!last)
+				sb_store4(p + (f + u) * 4 * threads, left[u]);
+		}
+		sb_warp_barrier();
 	}
 }
 
 /*
  * C from the sums of 64 rows and 2 * count columns, the warpgroup's first of which are (j, i).
- * Neighbouring lanes exchange halves of two groups of eight columns, so that each has four in a row.
+ * Neighbouring lanes exchange halves of two groups of eight columns, so that each has four in a
+ * row.
  */
 template <int count>
-SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, bool wide, int i, int j,
-                                  const float (&sums)[count])
+SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, int i, int j,
+				  const float (&sums)[count])
 {
-	bool odd = sb_thread() % 2 == 1;
-	int column = i + sb_fragment_column() + (odd ? 6 : 0), row = j + sb_fragment_row();
+	int lane = sb_thread_anew() % 32;
+	bool wide = sb_wide_c(args), odd = lane % 2 == 1;
+	int column = i + lane % 4 * 2 + (odd ? 6 : 0), row = j + sb_warp() % 4 * 16 + lane / 4;
 
 	SB_UNROLL
 	for (int c = 0; c < count; c += 8) {
@@ -87,7 +121,7 @@ SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, bool wide, int i, in
 			float give0 = odd ? near[0] : far[0], give1 = odd ? near[1] : far[1];
 			float take0 = sb_shuffle_xor(give0, 1), take1 = sb_shuffle_xor(give1, 1);
 			const float four[4] = {odd ? take0 : near[0], odd ? take1 : near[1],
-			                       odd ? far[0] : take0, odd ? far[1] : take1};
+					       odd ? far[0] : take0, odd ? far[1] : take1};
 
 			sb_finish4(args, wide, column + 2 * c, row + 8 * h, four);
 		}

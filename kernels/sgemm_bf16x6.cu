@@ -9,24 +9,23 @@
  *         a0*b0, of each the window's 16s of k in order
  *         total = total + temp
  * The guard is exact: a tile of 128 x 128 that has an element in its rows or columns that is not
- * finite, or not the sum of its parts (tiny ones and those that round to infinity), is not written and its
- * rows' or columns' flag is raised.
+ * finite, or not the sum of its parts (tiny ones and those that round to infinity), is not written
+ * and its rows' or columns' flag is raised.
  *
  * One warpgroup has bulk copies bring fp32 tiles of BK and turns them into bf16 for the two that
  * multiply, each 64 columns of C. Those take turns: while one adds up the cores work for the other.
  */
-#include "emulated.cuh"
+#include "thirds.cuh"
 
 template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_bf16x6 {
 	static constexpr int window = 2 * BK, parts = 3, panels_a = BM / 64, panels_b = BN / 64;
 	static constexpr int consumers = panels_b * 128, splitters = threads - consumers;
 	static constexpr int split_warps = splitters / 32;
-	/* Registers of a thread that multiplies and of one that splits. */
-	static constexpr int more = splitters == 128 ? 224 : 216, less = splitters == 128 ? 56 : 40;
-	static_assert(splitters % 128 == 0 && BK == 16 && BN == 128 && cluster == 1, "");
+	static_assert(splitters == 128 && BK == 16 && BN == 128 && cluster == 1, "");
 	/* A warpgroup's sums, and those of the half of the columns that it multiplies at a time. */
 	static constexpr int halves = BM / 128, held = BM / 2, half = 64;
 	static constexpr int chunk_windows = SB_SPLIT_CHUNK / window;
+	using thirds = sb_thirds<BK, window, splitters, consumers>;
 	/* Tiles of fp32 on their way, of BK each. */
 	static constexpr int raws = 3;
 	static constexpr unsigned raw_bytes = (BM + BN) * BK * 4;
@@ -38,9 +37,10 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		alignas(1024) uint16_t b[stages * parts * panels_b * window][64];
 		alignas(128) float raw_a[raws * BK][BM];
 		alignas(128) float raw_b[raws * BK][BN];
-		/* What each splitting warp has found in the tile: bit h: rows of half h; above: columns. */
+		/* What each splitting warp has found in the tile: bit h: rows of half h; above:
+		 * columns. */
 		int32_t found[stages][split_warps];
-		uint64_t full[stages], empty[stages], come[raws];
+		uint64_t full[stages], empty[stages], come[raws], gone[raws];
 	};
 
 	/* Tiles from this block's first on, those passed over that nobody computes. */
@@ -67,7 +67,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 					int row = i * halves + h;
 
 					if (row * 128 < args.m &&
-					    (!args.flags_a || (sb_tile_flags(args, row, j) & SB_NOT_FP16)))
+					    (!args.flags_a ||
+					     (sb_tile_flags(args, row, j) & SB_NOT_FP16)))
 						wanted |= 1u << h;
 				}
 				if (wanted)
@@ -79,21 +80,6 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		SB_DEVICE void advance()
 		{
 			index += (int)sb_blocks();
-		}
-	};
-
-	template <int count> struct position {
-		int place;
-		unsigned parity;
-		bool again; /* the place has been filled before */
-
-		SB_DEVICE void advance()
-		{
-			if (++place == count) {
-				place = 0;
-				parity ^= 1;
-				again = true;
-			}
 		}
 	};
 
@@ -113,178 +99,140 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		return sb_tiles(args.k, window);
 	}
 
-	/* What is asked for next: by all that split, though one of them asks. */
-	struct asked {
-		work w;
-		int k, slot;
-		bool more;
-	};
-
-	/* Asks for the tiles of the next BK, if there is one. What is beyond the maps comes as zeros. */
-	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, asked &next)
+	/* By one thread: asks for BK of a tile from k on. What is beyond the maps comes as zeros.
+	 */
+	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, int slot, int i, int j,
+				  int k)
 	{
-		if (!next.more)
+		uint64_t &come = tiles.come[slot];
+
+		sb_copy_barrier_expect(come, raw_bytes);
+		sb_copy_box(sb_rows<BK>(tiles.raw_a, slot), args.map_a, i * BM, k, come);
+		sb_copy_box(sb_rows<BK>(tiles.raw_b, slot), args.map_b, j * BN, k, come);
+	}
+
+	/*
+	 * The same BK one window further than turn number `turn_of`, of this tile or of the next,
+	 * by the first thread of each splitting warp in turn: into the place that all left a turn
+	 * ago, so that nobody waits long.
+	 */
+	SB_DEVICE static void ask_ahead(const sb_gemm_args &args, shared &tiles, unsigned turn_of,
+					int i, int j, int k)
+	{
+		unsigned to = turn_of + window / BK, slot = to % raws;
+
+		if (sb_thread() % 32 != 0 ||
+		    (unsigned)(sb_thread() - consumers) / 32 != turn_of % split_warps)
 			return;
-		if (sb_thread() == consumers) {
-			uint64_t &come = tiles.come[next.slot];
-
-			sb_copy_barrier_expect(come, raw_bytes);
-			sb_copy_box(sb_rows<BK>(tiles.raw_a, next.slot), args.map_a, next.w.i * BM, next.k,
-			            come);
-			sb_copy_box(sb_rows<BK>(tiles.raw_b, next.slot), args.map_b, next.w.j * BN, next.k,
-			            come);
-		}
-		next.slot = next.slot + 1 < raws ? next.slot + 1 : 0;
-		next.k += BK;
-		if (next.k >= windows(args) * window) {
-			next.k = 0;
-			next.w.advance();
-			next.more = next.w.find(args);
-		}
+		if (to >= raws)
+			sb_copy_barrier_wait(tiles.gone[slot], (to / raws - 1) % 2);
+		ask(args, tiles, (int)slot, i, j, k);
 	}
 
-	/*
-	 * Splits `count` fours side by side. What is left of an element after two parts is its third if the
-	 * lower half of its bits is zero: a bf16 is the upper half of an fp32. Where it is not zero, the
-	 * three do not make the element; neither do they where a part is infinite, which leaves NaN.
-	 */
-	template <int count>
-	SB_DEVICE static void split(const sb_float4 (&x)[count], sb_words2 (&to)[parts][count],
-	                            uint32_t &lost)
+	/* BK rows of both tiles. Reads go ahead of stores, which would hold them up. */
+	SB_DEVICE static void turn(shared &tiles, int slot, int stage, int first,
+				   const typename thirds::own &mine, uint32_t (&lost_a)[halves],
+				   uint32_t &lost_b)
 	{
-		float rest[count][4];
+		sb_float4 x[2][thirds::batch];
 
+		thirds::take(tiles.raw_a, slot, 0, mine, x[0]);
 		SB_UNROLL
-		for (int u = 0; u < count; u++) {
-			SB_UNROLL
-			for (int e = 0; e < 4; e++)
-				rest[u][e] = x[u].x[e];
+		for (int p = 0; p < panels_a + panels_b; p++) {
+			if (p + 1 < panels_a)
+				thirds::take(tiles.raw_a, slot, p + 1, mine, x[(p + 1) % 2]);
+			else if (p + 1 < panels_a + panels_b)
+				thirds::take(tiles.raw_b, slot, p + 1 - panels_a, mine,
+					     x[(p + 1) % 2]);
+			if (p < panels_a)
+				thirds::template give<panels_a>(tiles.a, stage, first, p, mine,
+								x[p % 2], lost_a[p / 2 % halves]);
+			else
+				thirds::template give<panels_b>(tiles.b, stage, first, p - panels_a,
+								mine, x[p % 2], lost_b);
 		}
-		SB_UNROLL
-		for (int p = 0; p < 2; p++) {
-			SB_UNROLL
-			for (int u = 0; u < count; u++) {
-				SB_UNROLL
-				for (int e = 0; e < 4; e += 2) {
-					uint32_t pair = sb_bf16_pair(rest[u][e], rest[u][e + 1]);
-
-					to[p][u].x[e / 2] = pair;
-					rest[u][e] = sb_add(rest[u][e], -sb_bits_float(pair << 16));
-					rest[u][e + 1] = sb_add(rest[u][e + 1],
-					                        -sb_bits_float(pair & 0xffff0000u));
-				}
-			}
-		}
-		SB_UNROLL
-		for (int u = 0; u < count; u++) {
-			SB_UNROLL
-			for (int e = 0; e < 4; e += 2) {
-				uint32_t low = sb_result_bits(rest[u][e]);
-				uint32_t high = sb_result_bits(rest[u][e + 1]);
-
-				lost |= low | high;
-				to[2][u].x[e / 2] = sb_upper_halves(low, high);
-			}
-		}
-	}
-
-	/*
-	 * BK rows of a raw tile of `width`; adds to `lost`. Of a row a warp has 128 neighbours, those of
-	 * half number `warp % (width / 128)`.
-	 */
-	template <int width, int raw_rows, int rows>
-	SB_DEVICE static void turn(const float (&raw)[raw_rows][width], int slot, uint16_t (&to)[rows][64],
-	                           int stage, int first, uint32_t &lost)
-	{
-		constexpr int across = width / 4, apart = splitters / across, panels = width / 64;
-		/* So many fours are read before any is stored, since stores hold up reads behind them. */
-		constexpr int each = BK / apart, batch = each < 4 ? each : 4;
-		static_assert(across <= splitters && each % batch == 0 && apart * each == BK, "");
-		unsigned t = (unsigned)sb_thread() - consumers, column = t % across * 4, k0 = t / across;
-		unsigned panel_of = column / 64, chunk = column % 64 / 8;
-
-		SB_UNROLL
-		for (int s = 0; s < each; s += batch) {
-			sb_float4 x[batch];
-			sb_words2 words[parts][batch];
-
-			SB_UNROLL
-			for (int u = 0; u < batch; u++)
-				x[u] = sb_get4(raw, slot * BK + (int)k0 + (s + u) * apart, (int)column);
-			split(x, words, lost);
-			SB_UNROLL
-			for (int u = 0; u < batch; u++) {
-				unsigned k = (unsigned)((s + u) * apart) + k0;
-				unsigned place = (chunk ^ k % 8) * 8 + column % 8;
-
-				SB_UNROLL
-				for (int p = 0; p < parts; p++)
-					sb_put_words2(to,
-					              ((stage * parts + p) * panels + (int)panel_of) *
-					                              window + first + (int)k,
-					              (int)place, words[p][u]);
-			}
-		}
+		sb_warp_barrier();
+		if (sb_thread() % 32 == 0)
+			sb_copy_barrier_arrive(tiles.gone[slot]);
 	}
 
 	SB_DEVICE static void convert(const sb_gemm_args &args, shared &tiles)
 	{
-		position<stages> at = {0, 0, false};
-		position<raws> raw = {0, 0, false};
-		asked next = {work(), 0, 0, false};
-		int lane = sb_thread() % 32, warp = sb_warp() - consumers / 32;
+		int warp = sb_warp() - consumers / 32, steps = windows(args);
+		unsigned turn_of = 0; /* how many BK have been split */
+		typename thirds::own mine;
 		work w;
+		bool more = w.find(args);
 
-		next.more = next.w.find(args);
-		for (int r = 0; r < raws; r++)
-			ask(args, tiles, next);
-		for (; w.find(args); w.advance()) {
-			uint32_t lost_a = 0, lost_b = 0;
-			int steps = windows(args);
+		if (more && sb_thread() == consumers)
+			for (int r = 0; r * BK < window; r++)
+				ask(args, tiles, r, w.i, w.j, r * BK);
+		sb_warp_barrier();
+		while (more) {
+			uint32_t lost_a[halves] = {}, lost_b = 0;
+			int i = w.i, j = w.j;
 
+			w.advance();
+			more = w.find(args);
 			SB_ROLLED
-			for (int step = 0; step < steps; step++, at.advance()) {
-				if (at.again)
-					sb_copy_barrier_wait(tiles.empty[at.place], at.parity ^ 1);
-				SB_ROLLED
+			for (int step = 0; step < steps; step++) {
+				unsigned now = turn_of / (window / BK);
+
+				int stage = (int)(now % stages);
+
+				if (now >= stages)
+					sb_copy_barrier_wait(tiles.empty[stage],
+							     (now / stages - 1) % 2);
+				SB_UNROLL
 				for (int first = 0; first < window; first += BK) {
-					sb_copy_barrier_wait(tiles.come[raw.place], raw.parity);
-					turn(tiles.raw_a, raw.place, tiles.a, at.place, first, lost_a);
-					turn(tiles.raw_b, raw.place, tiles.b, at.place, first, lost_b);
-					raw.advance();
-					/* All have read it: it may be filled again. */
-					sb_group_barrier(1, splitters);
-					ask(args, tiles, next);
+					if (step + 1 < steps)
+						ask_ahead(args, tiles, turn_of, i, j,
+							  (step + 1) * window + first);
+					else if (more)
+						ask_ahead(args, tiles, turn_of, w.i, w.j, first);
+					sb_warp_barrier();
+					sb_copy_barrier_wait(tiles.come[turn_of % raws],
+							     turn_of / raws % 2);
+					turn(tiles, (int)(turn_of % raws), stage, first, mine,
+					     lost_a, lost_b);
+					turn_of++;
 				}
 				if (step + 1 == steps)
-					tell(args, tiles, at.place, warp, w, lost_a, lost_b);
+					tell(args, tiles, stage, warp, i, j, lost_a, lost_b);
 				sb_tensor_fence();
 				sb_warp_barrier();
-				if (lane == 0)
-					sb_copy_barrier_arrive(tiles.full[at.place]);
+				if (sb_thread() % 32 == 0)
+					sb_copy_barrier_arrive(tiles.full[stage]);
 			}
 		}
 	}
 
-	/* Of a tile all of which has been split: says what is lost to those that write, and to all. */
+	/* Of a tile all of which has been split: says what is lost to those that write, and to all.
+	 */
 	SB_DEVICE static void tell(const sb_gemm_args &args, shared &tiles, int stage, int warp,
-	                           const work &w, uint32_t lost_a, uint32_t lost_b)
+				   int i, int j, const uint32_t (&lost_a)[halves], uint32_t lost_b)
 	{
-		int h = warp % halves, row = w.i * halves + h;
-		bool rows = sb_warp_any((lost_a & 0xffff) != 0), columns = sb_warp_any((lost_b & 0xffff) != 0);
+		int32_t found = sb_warp_any((lost_b & 0xffff) != 0) ? 1 << halves : 0;
+		bool tells = sb_thread() % 32 == 0;
 
-		if (sb_thread() % 32 != 0)
+		SB_UNROLL
+		for (int h = 0; h < halves; h++)
+			found |= sb_warp_any((lost_a[h] & 0xffff) != 0) ? 1 << h : 0;
+		if (tells)
+			sb_put_int(tiles.found, stage, warp, found);
+		if (!tells || !found || !args.flags_a)
 			return;
-		sb_put_int(tiles.found, stage, warp, (rows ? 1 << h : 0) | (columns ? 1 << halves : 0));
-		if (rows && args.flags_a && row * 128 < args.m)
-			sb_raise_flags(args.flags_a + row, SB_NOT_BF16);
-		if (columns && args.flags_a)
-			sb_raise_flags(args.flags_b + w.j, SB_NOT_BF16);
+		SB_UNROLL
+		for (int h = 0; h < halves; h++)
+			if (found >> h & 1 && (i * halves + h) * 128 < args.m)
+				sb_raise_flags(args.flags_a + (i * halves + h), SB_NOT_BF16);
+		if (found >> halves)
+			sb_raise_flags(args.flags_b + j, SB_NOT_BF16);
 	}
 
 	/* Which halves are to be written. */
 	SB_DEVICE static unsigned written(const sb_gemm_args &args, const shared &tiles, int stage,
-	                                  unsigned wanted)
+					  unsigned wanted)
 	{
 		int32_t found = 0;
 
@@ -296,9 +244,17 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		return found >> halves ? 0 : wanted & ~(unsigned)found;
 	}
 
+	/* By a warp: that it has read a window. */
+	SB_DEVICE static void release(shared &tiles, int stage)
+	{
+		sb_warp_barrier();
+		if (sb_thread() % 32 == 0)
+			sb_copy_barrier_arrive(tiles.empty[stage]);
+	}
+
 	/* A window's products of one half into `temp`. */
 	SB_DEVICE static void multiply(const shared &tiles, int stage, int group, int h,
-	                               float (&temp)[half])
+				       float (&temp)[half])
 	{
 		constexpr int order_a[6] = {0, 1, 2, 0, 1, 0}, order_b[6] = {2, 1, 0, 1, 0, 0};
 
@@ -310,70 +266,75 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			SB_UNROLL
 			for (int k = 0; k < window; k += 16)
 				sb_mma_bf16<128>(temp, sb_mma_further(b, k), sb_mma_further(a, k),
-				                 p > 0 || k > 0);
+						 p > 0 || k > 0);
+		}
+	}
+
+	/* The sums of a chunk of so many windows; leaves its last one to be released. */
+	SB_DEVICE static void add_up(shared &tiles, sb_ring<stages> &at, int count, int group,
+				     float (&total)[halves][half])
+	{
+		SB_UNROLL
+		for (int h = 0; h < halves; h++) {
+			SB_UNROLL
+			for (int d = 0; d < half; d++)
+				total[h][d] = 0.0f;
+		}
+		SB_ROLLED
+		for (int step = 0; step < count; step++) {
+			if (step > 0)
+				at.advance();
+			sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
+			SB_UNROLL
+			for (int h = 0; h < halves; h++) {
+				float temp[half];
+
+				sb_mma_fence();
+				multiply(tiles, at.stage, group, h, temp);
+				sb_mma_commit();
+				sb_mma_wait<0>();
+				sb_mma_hold(temp);
+				if (h + 1 == halves && step + 1 < count)
+					release(tiles, at.stage);
+				SB_UNROLL
+				for (int d = 0; d < half; d++)
+					total[h][d] = sb_add(total[h][d], temp[d]);
+			}
 		}
 	}
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles)
 	{
 		int group = sb_warp() / 4, steps = windows(args);
-		bool wide = sb_wide_c(args);
-		position<stages> at = {0, 0, false};
+		sb_ring<stages> at = {0, 0, false};
 		work w;
 
 		for (; w.find(args); w.advance()) {
 			float total[halves][half];
 			unsigned write = 0;
 
-			for (int step = 0; step < steps; step++) {
-				if (step % chunk_windows == 0) {
-					SB_UNROLL
-					for (int h = 0; h < halves; h++)
-						begin(args, total[h], h, step);
-				}
-				sb_copy_barrier_wait(tiles.full[at.place], at.parity);
-				SB_UNROLL
-				for (int h = 0; h < halves; h++) {
-					float temp[half];
+			SB_ROLLED
+			for (int begin = 0; begin < steps; begin += chunk_windows) {
+				int left = steps - begin;
+				bool last = left <= chunk_windows;
 
-					sb_mma_fence();
-					multiply(tiles, at.place, group, h, temp);
-					sb_mma_commit();
-					sb_mma_wait<0>();
-					sb_mma_hold(temp);
-					if (h + 1 == halves) {
-						if (step + 1 == steps)
-							write = written(args, tiles, at.place, w.wanted);
-						sb_warp_barrier();
-						if (sb_thread() % 32 == 0)
-							sb_copy_barrier_arrive(tiles.empty[at.place]);
-					}
-					SB_UNROLL
-					for (int d = 0; d < half; d++)
-						total[h][d] = sb_add(total[h][d], temp[d]);
-				}
+				add_up(tiles, at, last ? left : chunk_windows, group, total);
+				/* What has been found in the tile came with its last window. */
+				if (last)
+					write = written(args, tiles, at.stage, w.wanted);
+				release(tiles, at.stage);
 				at.advance();
+				SB_UNROLL
+				for (int h = 0; h < halves; h++)
+					sb_add_chunk<BM * BN, consumers>(args, total[h], h, halves,
+									 begin == 0, last);
 			}
 			SB_UNROLL
-			for (int h = 0; h < halves; h++) {
-				sb_add_chunk<BM * BN, consumers>(args, total[h], h, halves,
-				                                 steps <= chunk_windows, true);
+			for (int h = 0; h < halves; h++)
 				if (write >> h & 1)
-					sb_finish_fragment(args, wide, w.i * BM + h * 128,
-					                   w.j * BN + group * 64, total[h]);
-			}
+					sb_finish_fragment(args, w.i * BM + h * 128,
+							   w.j * BN + group * 64, total[h]);
 		}
-	}
-
-	/* A chunk begins: leaves the sums of the one before. */
-	SB_DEVICE static void begin(const sb_gemm_args &args, float (&total)[half], int h, int step)
-	{
-		if (step > 0)
-			sb_add_chunk<BM * BN, consumers>(args, total, h, halves, step == chunk_windows,
-			                                 false);
-		SB_UNROLL
-		for (int d = 0; d < half; d++)
-			total[d] = 0.0f;
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
@@ -385,16 +346,18 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				sb_copy_barrier_init(tiles.empty[s], consumers / 32);
 			}
 			SB_UNROLL
-			for (int r = 0; r < raws; r++)
+			for (int r = 0; r < raws; r++) {
 				sb_copy_barrier_init(tiles.come[r], 1);
+				sb_copy_barrier_init(tiles.gone[r], split_warps);
+			}
 			sb_copy_barrier_publish();
 		}
 		sb_barrier();
 		if (sb_warp() < consumers / 32) {
-			sb_registers_more<more>();
+			sb_registers_more<224>();
 			compute(args, tiles);
 		} else {
-			sb_registers_less<less>();
+			sb_registers_less<56>();
 			convert(args, tiles);
 		}
 	}

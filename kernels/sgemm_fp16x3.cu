@@ -14,32 +14,33 @@
  * of the others and may wait for the end of the slab.
  *
  * Two blocks of a cluster work on tiles side by side along m. Each brings its own A and half of B,
- * which both get. A warpgroup's one thread asks for tiles, two warpgroups multiply: 64 columns of C
- * each. While the cores work on one kind of products, the sums of the other are added up.
+ * which both get, BK of k at a time. A warpgroup's one thread asks for it, two warpgroups multiply:
+ * 64 columns of C each. While the cores work on one kind of products, the sums of the other are
+ * added up.
  */
-#include "emulated.cuh"
+#include "scales.cuh"
 
 template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_fp16x3 {
-#ifndef SB_WINDOW
-#define SB_WINDOW 32
-#endif
-	static constexpr int window = SB_WINDOW, windows = BK / window;
+	static constexpr int window = 32, windows = BK / window;
 	static constexpr int planes = 2, groups = BN / 64, panels = BM / 64;
 	static constexpr int consumers = groups * 128, asker = consumers;
-	static_assert(threads == consumers + 128 && BM == 128 && BK == 64 && cluster == 2, "");
+	static_assert(threads == consumers + 128 && BK == 64 && cluster == 2 && groups == 2, "");
+	static_assert(BM == 64 || BM == 128, "");
 	static constexpr int held = BM / 2;
-	static constexpr int slab_blocks = SB_SPLIT_SLAB / BK, chunk_blocks = SB_SPLIT_CHUNK / BK;
-	static constexpr unsigned piece = 64 * BK * 2, panel = planes * piece;
-	/* Of a slab's exponents there are more copies than blocks of k are on their way. */
+	static constexpr int slab_steps = SB_SPLIT_SLAB / BK, chunk_steps = SB_SPLIT_CHUNK / BK;
+	/* Copies of slabs' exponents: more than there can be slabs on their way. */
 	static constexpr int slots = stages + 1;
+	using scales = sb_scales<BM, BN, slots>;
+	using scale = typename scales::scale;
+	/* Bytes of 64 rows or columns of a step: both planes, as they lie in memory. */
+	static constexpr unsigned panel = planes * BK * 128;
 	/* Rows of tiles that are neighbours in the raster, in pairs. */
 	static constexpr int raster = 2048 / BM / cluster;
 
 	struct shared {
 		alignas(1024) uint16_t a[stages * panels * planes * BK][64];
 		alignas(1024) uint16_t b[stages * groups * planes * BK][64];
-		alignas(16) int32_t exponents_a[slots][BM];
-		alignas(16) int32_t exponents_b[slots][BN];
+		typename scales::copies scale;
 		uint64_t full[stages], empty[stages];
 	};
 
@@ -50,8 +51,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		bool far; /* there are scales far from others, or there may be */
 
 		SB_DEVICE work(const sb_gemm_args &args)
-		        : index((int)sb_block() / cluster), tiles_m(sb_tiles(args.m, BM)),
-		          tiles_n(sb_tiles(args.n, BN))
+		    : index((int)sb_block() / cluster), tiles_m(sb_tiles(args.m, BM)),
+		      tiles_n(sb_tiles(args.n, BN))
 		{
 		}
 
@@ -71,7 +72,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 					wanted[r] = row < tiles_m;
 					if (wanted[r] && args.flags_a) {
-						uint32_t flags = sb_tile_flags(args, row, place.column);
+						uint32_t flags = sb_tile_flags(args, row * BM / 128,
+									       place.column);
 
 						wanted[r] = !(flags & SB_NOT_FP16);
 						far = far || (flags & SB_FAR_FP16);
@@ -92,20 +94,10 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	};
 
-	struct position {
-		int stage;
-		unsigned parity;
-		bool again; /* the stage has been filled before */
-
-		SB_DEVICE void advance()
-		{
-			if (++stage == stages) {
-				stage = 0;
-				parity ^= 1;
-				again = true;
-			}
-		}
-	};
+	SB_DEVICE static int after(int slot)
+	{
+		return slot + 1 < slots ? slot + 1 : 0;
+	}
 
 	/* Where a plane of a stage begins. */
 	SB_DEVICE static int row_a(int stage, int panel_of, int plane)
@@ -121,162 +113,92 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	/* By one thread: all tiles of this block's work, one after the other. */
 	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, int rank)
 	{
-		int blocks = sb_tiles(args.k, BK), slot = 0;
-		position at = {0, 0, false};
+		int steps = sb_tiles(args.k, BK), slot = 0;
+		sb_ring<stages> at = {0, 0, false};
 		work w(args);
 
 		for (; w.find(args, rank); w.advance()) {
 			/* The odd row's last pair has one tile, which both bring. */
 			int i = w.i < w.tiles_m ? w.i : w.tiles_m - 1;
-			const uint16_t *a = args.planes_a + (int64_t)i * panels * blocks * (panel / 2);
-			const uint16_t *b = args.planes_b + ((int64_t)w.j * groups + rank) * blocks *
-			                                            (panel / 2);
 
 			SB_ROLLED
-			for (int block = 0; block < blocks; block++, at.advance()) {
-				uint64_t &full = tiles.full[at.stage];
-				bool begins = block % slab_blocks == 0;
+			for (int step = 0; step < steps; step++, at.advance()) {
+				bool begins = step % slab_steps == 0;
 
 				if (at.again)
 					sb_copy_barrier_wait(tiles.empty[at.stage], at.parity ^ 1);
-				sb_copy_barrier_expect(full, (panels + groups) * panel +
-				                                     (begins ? (BM + BN) * 4 : 0));
-				SB_UNROLL
-				for (int p = 0; p < panels; p++)
-					sb_copy_piece(tiles.a[row_a(at.stage, p, 0)],
-					              a + ((int64_t)p * blocks + block) * (panel / 2),
-					              panel, full);
-				sb_copy_piece_to_all(tiles.b[row_b(at.stage, rank, 0)],
-				                     b + (int64_t)block * (panel / 2), panel, full, 3);
+				sb_copy_barrier_expect(tiles.full[at.stage],
+						       (panels + groups) * panel +
+							       (begins ? (BM + BN) * 4 : 0));
+				bring(args, tiles, i * panels, w.j * groups + rank, steps, step,
+				      at.stage, rank);
 				if (begins) {
-					int slab = block / slab_blocks;
-
-					sb_copy_piece(tiles.exponents_a[slot],
-					              args.exponents_a + (slab * args.exponents_a_ld +
-					                                  i * BM),
-					              BM * 4, full);
-					sb_copy_piece(tiles.exponents_b[slot],
-					              args.exponents_b + (slab * args.exponents_b_ld +
-					                                  w.j * BN),
-					              BN * 4, full);
-					slot = slot + 1 < slots ? slot + 1 : 0;
+					bring_scales(args, tiles, i, w.j, step / slab_steps, slot,
+						     tiles.full[at.stage]);
+					slot = after(slot);
 				}
 			}
 		}
 	}
 
-	/* The scales of a slab: its copy's number, and those of the thread's two rows. */
-	struct scale {
-		int slot;
-		float row[2];
-
-		SB_DEVICE void read(const shared &tiles, int row0)
-		{
-			SB_UNROLL
-			for (int h = 0; h < 2; h++)
-				row[h] = sb_bits_float((uint32_t)sb_get_int(tiles.exponents_b, slot,
-				                                            row0 + 8 * h));
-		}
-	};
-
-	/*
-	 * Adds a window's sums times their scale and `down`, a power of two, to the totals. The first
-	 * product is exact, so that this is one rounding.
-	 */
-	SB_DEVICE static void add_scaled(const shared &tiles, const scale &by, float down,
-	                                 const float (&from)[held], float (&total)[held])
+	/* From 64 rows on of A, and of B's 64 columns that are this block's to bring. */
+	SB_DEVICE static void bring(const sb_gemm_args &args, shared &tiles, int row, int column,
+				    int steps, int step, int stage, int rank)
 	{
-		const float row[2] = {sb_mul(by.row[0], down), sb_mul(by.row[1], down)};
+		uint64_t &full = tiles.full[stage];
+		const uint16_t *a = args.planes_a + ((int64_t)row * steps + step) * (panel / 2);
+		const uint16_t *b = args.planes_b + ((int64_t)column * steps + step) * (panel / 2);
 
+		sb_copy_piece_to_all(tiles.b[row_b(stage, rank, 0)], b, panel, full, 3);
 		SB_UNROLL
-		for (int c = 0; c < held / 4; c++) {
-			sb_words2 column = columns(tiles, by.slot, c);
-
-			SB_UNROLL
-			for (int d = 0; d < 4; d++)
-				total[4 * c + d] = sb_fma(sb_mul(from[4 * c + d], row[d / 2]),
-				                          sb_bits_float(column.x[d % 2]),
-				                          total[4 * c + d]);
-		}
+		for (int p = 0; p < panels; p++)
+			sb_copy_piece(tiles.a[row_a(stage, p, 0)],
+				      a + (int64_t)p * steps * (panel / 2), panel, full);
 	}
 
-	/* The scales of two of the thread's columns. */
-	SB_DEVICE static sb_words2 columns(const shared &tiles, int slot, int c)
+	SB_DEVICE static void bring_scales(const sb_gemm_args &args, shared &tiles, int i, int j,
+					   int slab, int slot, uint64_t &full)
 	{
-		return sb_get_words2(tiles.exponents_a, slot, 8 * c + sb_fragment_column());
+		sb_copy_piece(tiles.scale.a[slot],
+			      args.exponents_a + (slab * args.exponents_a_ld + i * BM), BM * 4,
+			      full);
+		sb_copy_piece(tiles.scale.b[slot],
+			      args.exponents_b + (slab * args.exponents_b_ld + j * BN), BN * 4,
+			      full);
 	}
 
-	/*
-	 * Where no scale is far from the others, the totals may be kept in the slab's own scale: all that
-	 * the other way does to them is done to numbers that are larger by one and the same power of
-	 * two, and the range that there is left keeps both from over- and underflow. So the bits are
-	 * the same. `one` is 1, or 2^-11.
-	 */
-	template <bool far>
-	SB_DEVICE static void promote(const shared &tiles, const scale &by, float one,
-	                              const float (&from)[held], float (&total)[held])
+	/* A window's products of two planes; they are added to sums, or are their first. */
+	SB_DEVICE static void multiply(const shared &tiles, int stage, int w, int group,
+				       int plane_a, int plane_b, float (&sums)[held], bool add)
 	{
-		if constexpr (far) {
-			add_scaled(tiles, by, one, from, total);
-		} else {
-			SB_UNROLL
-			for (int d = 0; d < held; d++)
-				total[d] = one == 1.0f ? sb_add(total[d], from[d])
-				                       : sb_fma(from[d], one, total[d]);
-		}
-	}
-
-	/* Totals in one slab's scale come into another's: exact. */
-	SB_DEVICE static void rescale(const shared &tiles, const scale &from, const scale &to,
-	                              float (&total)[held])
-	{
-		float row[2];
-
-		SB_UNROLL
-		for (int h = 0; h < 2; h++)
-			row[h] = quotient(sb_float_bits(from.row[h]), sb_float_bits(to.row[h]));
-		SB_UNROLL
-		for (int c = 0; c < held / 4; c++) {
-			sb_words2 old = columns(tiles, from.slot, c), now = columns(tiles, to.slot, c);
-
-			SB_UNROLL
-			for (int d = 0; d < 4; d++)
-				total[4 * c + d] = sb_mul(sb_mul(total[4 * c + d], row[d / 2]),
-				                          quotient(old.x[d % 2], now.x[d % 2]));
-		}
-	}
-
-	/* Of two powers of two, from their bits. */
-	SB_DEVICE static float quotient(uint32_t over, uint32_t under)
-	{
-		return sb_bits_float(over - under + (127u << 23));
-	}
-
-	/* Or into none. */
-	SB_DEVICE static void settle(const shared &tiles, const scale &by, float (&total)[held])
-	{
-		SB_UNROLL
-		for (int c = 0; c < held / 4; c++) {
-			sb_words2 column = columns(tiles, by.slot, c);
-
-			SB_UNROLL
-			for (int d = 0; d < 4; d++)
-				total[4 * c + d] = sb_mul(sb_mul(total[4 * c + d], by.row[d / 2]),
-				                          sb_bits_float(column.x[d % 2]));
-		}
-	}
-
-	/* The window's products of two planes; they are added to sums, or are their first. */
-	SB_DEVICE static void multiply(const shared &tiles, int stage, int group, int plane_a,
-	                               int plane_b, int k, float (&sums)[held], bool add)
-	{
-		sb_mma_tile a = sb_mma_at(tiles.a[row_a(stage, 0, plane_a) + k], panel);
-		sb_mma_tile b = sb_mma_at(tiles.b[row_b(stage, group, plane_b) + k], panel);
+		sb_mma_tile a = sb_mma_at(tiles.a[row_a(stage, 0, plane_a) + w * window], panel);
+		sb_mma_tile b =
+			sb_mma_at(tiles.b[row_b(stage, group, plane_b) + w * window], panel);
 
 		SB_UNROLL
 		for (int s = 0; s < window; s += 16)
 			sb_mma_fp16<BM>(sums, sb_mma_further(b, s), sb_mma_further(a, s),
-			                add || s > 0);
+					add || s > 0);
+	}
+
+	/* The high parts' products of a window; waits for all before them. */
+	SB_DEVICE static void begin(const shared &tiles, int stage, int w, int group,
+				    float (&temp)[held])
+	{
+		sb_mma_fence();
+		multiply(tiles, stage, w, group, 0, 0, temp, false);
+		sb_mma_commit();
+		sb_mma_wait<1>();
+	}
+
+	/* Its cross products; waits for all before them. */
+	SB_DEVICE static void go_on(const shared &tiles, int stage, int w, int group,
+				    float (&cross)[held], bool add)
+	{
+		multiply(tiles, stage, w, group, 1, 0, cross, add);
+		multiply(tiles, stage, w, group, 0, 1, cross, true);
+		sb_mma_commit();
+		sb_mma_wait<1>();
 	}
 
 	/* By a warp, of both blocks: that it has read a stage. */
@@ -289,92 +211,83 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	}
 
 	/*
-	 * One slab of `blocks` blocks of k. That the cross products' sums are read only here at the end,
-	 * with nothing on its way, is what lets the compiler leave the products of the loop alone.
+	 * The sums of a chunk of `steps`. Those of the cross products are read at the end of a slab
+	 * with nothing on its way: else the compiler would have every product waited for.
 	 */
 	template <bool far>
-	SB_DEVICE static void add_slab(shared &tiles, position &at, int blocks, const scale &by, int group,
-	                               float (&total)[held])
+	SB_DEVICE static void add_up(shared &tiles, sb_ring<stages> &at, int steps, int &slot,
+				     int group, float (&total)[held])
 	{
-		float temp[held], cross[held];
-		int before = 0;
+		scale by = {slot, {0.0f, 0.0f}};
 
-		for (int block = 0; block < blocks; block++) {
-			if (block > 0)
-				sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
-			SB_UNROLL
-			for (int s = 0; s < windows; s++) {
-				sb_mma_fence();
-				multiply(tiles, at.stage, group, 0, 0, s * window, temp, false);
-				sb_mma_commit();
-				sb_mma_wait<1>();
-				if (s == 0 && block > 0)
-					release(tiles, before);
-				multiply(tiles, at.stage, group, 1, 0, s * window, cross, s > 0 || block > 0);
-				multiply(tiles, at.stage, group, 0, 1, s * window, cross, true);
-				sb_mma_commit();
-				sb_mma_wait<1>();
-				sb_mma_hold(temp);
-				promote<far>(tiles, by, 1.0f, temp, total);
+		SB_UNROLL
+		for (int d = 0; d < held; d++)
+			total[d] = 0.0f;
+		SB_ROLLED
+		for (int slab = 0; slab < steps; slab += slab_steps) {
+			int end = slab + slab_steps < steps ? slab + slab_steps : steps, before = 0;
+			scale old = by;
+			float temp[held], cross[held];
+
+			by.slot = after(by.slot);
+			sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
+			by.read(tiles.scale, group * 64 + sb_fragment_row());
+			if (!far && slab > 0)
+				scales::rescale(tiles.scale, old, by, total);
+			SB_ROLLED
+			for (int step = slab; step < end; step++) {
+				if (step > slab)
+					sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
+				SB_UNROLL
+				for (int w = 0; w < windows; w++) {
+					begin(tiles, at.stage, w, group, temp);
+					if (w == 0 && step > slab)
+						release(tiles, before);
+					go_on(tiles, at.stage, w, group, cross,
+					      step > slab || w > 0);
+					sb_mma_hold(temp);
+					scales::template promote<far>(tiles.scale, by, 1.0f, temp,
+								      total);
+				}
+				before = at.stage;
+				at.advance();
 			}
-			before = at.stage;
-			at.advance();
+			sb_mma_wait<0>();
+			sb_mma_hold(cross);
+			/* All lanes have read the old slab's scales. */
+			sb_warp_barrier();
+			release(tiles, before);
+			scales::template promote<far>(tiles.scale, by, 0x1p-11f, cross, total);
 		}
-		sb_mma_wait<0>();
-		sb_mma_hold(cross);
-		/* All lanes have read the scales of the slab before. */
-		sb_warp_barrier();
-		release(tiles, before);
-		promote<far>(tiles, by, 0x1p-11f, cross, total);
+		if (!far)
+			scales::settle(tiles.scale, by, total);
+		slot = by.slot;
 	}
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles, int rank)
 	{
-		int blocks = sb_tiles(args.k, BK), group = sb_warp() / 4;
-		int row = group * 64 + sb_fragment_row();
-		position at = {0, 0, false};
-		bool wide = sb_wide_c(args);
+		int steps = sb_tiles(args.k, BK), group = sb_warp() / 4, slot = slots - 1;
+		sb_ring<stages> at = {0, 0, false};
 		work w(args);
-		scale by = {slots - 1, {0.0f, 0.0f}};
 
 		for (; w.find(args, rank); w.advance()) {
 			float total[held];
 
-			for (int block = 0; block < blocks; block += slab_blocks) {
-				int left = blocks - block, slab = left < slab_blocks ? left : slab_blocks;
-				scale before = by;
+			SB_ROLLED
+			for (int begin = 0; begin < steps; begin += chunk_steps) {
+				int left = steps - begin,
+				    chunk = left < chunk_steps ? left : chunk_steps;
 
-				if (block % chunk_blocks == 0) {
-					if (block > 0)
-						leave(args, tiles, w.far, by, total, block == chunk_blocks, false);
-					SB_UNROLL
-					for (int d = 0; d < held; d++)
-						total[d] = 0.0f;
-				}
-				by.slot = by.slot + 1 < slots ? by.slot + 1 : 0;
-				sb_copy_barrier_wait(tiles.full[at.stage], at.parity);
-				by.read(tiles, row);
-				if (w.far) {
-					add_slab<true>(tiles, at, slab, by, group, total);
-				} else {
-					if (block % chunk_blocks > 0)
-						rescale(tiles, before, by, total);
-					add_slab<false>(tiles, at, slab, by, group, total);
-				}
+				if (w.far)
+					add_up<true>(tiles, at, chunk, slot, group, total);
+				else
+					add_up<false>(tiles, at, chunk, slot, group, total);
+				sb_add_chunk<BM * BN, consumers>(args, total, 0, 1, begin == 0,
+								 left <= chunk_steps);
 			}
-			leave(args, tiles, w.far, by, total, blocks <= chunk_blocks, true);
 			if (w.own)
-				sb_finish_fragment(args, wide, w.i * BM, w.j * BN + group * 64, total);
+				sb_finish_fragment(args, w.i * BM, w.j * BN + group * 64, total);
 		}
-	}
-
-	/* A chunk is complete. */
-	SB_DEVICE static void leave(const sb_gemm_args &args, const shared &tiles, bool far,
-	                            const scale &by, float (&total)[held], bool first, bool last)
-	{
-		if (!far)
-			settle(tiles, by, total);
-		sb_add_chunk<BM * BN, consumers>(args, total, 0, 1, first, last);
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)

@@ -20,7 +20,7 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 
 	struct shared {
 		int32_t most[warps][BI]; /* the bits of the largest magnitude */
-		int32_t scale[1][BI];    /* the bits of 2^-e */
+		int32_t scale[1][BI];	 /* the bits of 2^-e */
 	};
 
 	/* Where the four of rows from i on, and k, lies in the high plane. */
@@ -28,7 +28,8 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 	{
 		int64_t piece = (int64_t)(i / 64) * (args.padded_depth / 64) + k / 64;
 
-		return args.planes + (piece * 2 * 4096 + k % 64 * 64 + ((i % 64 / 8) ^ (k % 8)) * 8 + i % 8);
+		return args.planes +
+		       (piece * 2 * 4096 + k % 64 * 64 + ((i % 64 / 8) ^ (k % 8)) * 8 + i % 8);
 	}
 
 	SB_DEVICE static sb_float4 load(const sb_split_args &args, int i, int k)
@@ -40,7 +41,8 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 			return sb_load4(from);
 		SB_UNROLL
 		for (int e = 0; e < 4; e++)
-			four.x[e] = k < args.depth && i + e < args.extent ? sb_load(from + e) : 0.0f;
+			four.x[e] =
+				k < args.depth && i + e < args.extent ? sb_load(from + e) : 0.0f;
 		return four;
 	}
 
@@ -58,7 +60,7 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 
 	/* Splits two elements; returns whether they are not held. */
 	SB_DEVICE static bool split(float x0, float x1, float scale0, float scale1, uint32_t &hi,
-	                            uint32_t &lo)
+				    uint32_t &lo)
 	{
 		float y0 = sb_mul(x0, scale0), y1 = sb_mul(x1, scale1);
 
@@ -128,7 +130,8 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 			int32_t word = scale_of(most, bad, far);
 
 			sb_put_int(tiles.scale, 0, sb_thread(), word);
-			sb_store_int(args.exponents + (slab * args.exponents_ld + i0 + sb_thread()), word);
+			sb_store_int(args.exponents + (slab * args.exponents_ld + i0 + sb_thread()),
+				     word);
 		}
 		sb_barrier();
 		float scale[4];
@@ -144,7 +147,8 @@ template <int BI, int BK, int threads> struct sb_split_fp16 {
 			int k = first + s * depth;
 			uint16_t *to = place(args, i0 + column, k);
 			sb_words2 hi, lo;
-			bool lost = split(x[s].x[0], x[s].x[1], scale[0], scale[1], hi.x[0], lo.x[0]);
+			bool lost =
+				split(x[s].x[0], x[s].x[1], scale[0], scale[1], hi.x[0], lo.x[0]);
 
 			lost |= split(x[s].x[2], x[s].x[3], scale[2], scale[3], hi.x[1], lo.x[1]);
 			bad |= lost;

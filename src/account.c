@@ -2,6 +2,7 @@
 #include "account.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,26 +52,45 @@ static void note_devices(unsigned devices)
 	sb_report_devices(names);
 }
 
+/* "fp16x3", or "fp16x3 fallback=guard tiles=900/100/24" where some of C got another tier. */
+static void describe(const struct sb_manner *manner, char *text, size_t size)
+{
+	const int64_t *tiles = manner->tiles;
+	int used = snprintf(text, size, "%s", sb_arithmetic_word(manner->arithmetic));
+
+	if (manner->fallback != SB_FALLBACK_NONE)
+		used += snprintf(text + used, size - (size_t)used, " fallback=%s",
+				 sb_fallback_word(manner->fallback));
+	if (tiles[SB_FP16X3] || tiles[SB_BF16X6] || tiles[SB_STRICT])
+		snprintf(text + used, size - (size_t)used,
+			 " tiles=%" PRId64 "/%" PRId64 "/%" PRId64, tiles[SB_FP16X3],
+			 tiles[SB_BF16X6], tiles[SB_STRICT]);
+}
+
 static void tell(const struct sb_call *call, const struct sb_outcome *outcome, unsigned devices)
 {
-	char names[SB_DEVICE_NAMES];
+	char names[SB_DEVICE_NAMES], manner[96];
 
 	sb_device_names(devices, names);
+	describe(&outcome->manner, manner, sizeof manner);
 	sb_trace_line(
 		1,
 		"%s %c%c m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " lda=%" PRId64 " ldb=%" PRId64
-		" ldc=%" PRId64 " side=%s kernel=%s device=%s ms=%s reason=%s",
+		" ldc=%" PRId64 " side=%s kernel=%s math=%s device=%s ms=%s reason=%s",
 		sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
 		call->trans_b ? 't' : 'n', call->m, call->n, call->k, call->lda, call->ldb,
 		call->ldc, sb_side_word(outcome->side), outcome->kernel ? outcome->kernel : "-",
-		names, sb_trace_fixed(1e3 * outcome->seconds, 3).text,
+		manner, names, sb_trace_fixed(1e3 * outcome->seconds, 3).text,
 		sb_reason_word(outcome->reason));
 }
 
 void sb_account_close(const struct sb_account *account, const struct sb_call *call,
 		      const struct sb_decision *decision)
 {
-	struct sb_outcome outcome = {decision->side, decision->reason, decision->kernel, 0};
+	struct sb_outcome outcome = {.side = decision->side,
+				     .reason = decision->reason,
+				     .kernel = decision->kernel,
+				     .manner = decision->manner};
 	struct sb_as_found found;
 	bool entered = sb_process_enter(&found);
 

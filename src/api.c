@@ -2,6 +2,7 @@
 /* Floor 7: the public functions. */
 #include "shimblas.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "names.h"
@@ -16,6 +17,9 @@ _Static_assert((int)SHIMBLAS_MODE_AUTO == (int)SB_MODE_AUTO &&
 		       (int)SHIMBLAS_MODE_GPU == (int)SB_MODE_GPU &&
 		       (int)SHIMBLAS_MODE_CHECK == (int)SB_MODE_CHECK,
 	       "the public modes are the settings' modes");
+_Static_assert((int)SHIMBLAS_MATH_STRICT == (int)SB_MATH_STRICT &&
+		       (int)SHIMBLAS_MATH_EMULATED == (int)SB_MATH_EMULATED,
+	       "the public kinds of arithmetic are the settings'");
 
 int shimblas_version(void)
 {
@@ -37,6 +41,19 @@ int shimblas_set_mode(enum shimblas_mode mode)
 	if ((int)mode < SB_MODE_AUTO || (int)mode > SB_MODE_CHECK)
 		return -1;
 	sb_route_set_mode((int)mode);
+	return 0;
+}
+
+enum shimblas_math shimblas_get_math(void)
+{
+	return (enum shimblas_math)sb_route_math();
+}
+
+int shimblas_set_math(enum shimblas_math math)
+{
+	if ((int)math < SB_MATH_STRICT || (int)math > SB_MATH_EMULATED)
+		return -1;
+	sb_route_set_math((int)math);
 	return 0;
 }
 
@@ -89,7 +106,9 @@ int shimblas_last_decision(struct shimblas_decision *decision)
 	last.n = found.n;
 	last.k = found.k;
 	last.seconds = found.outcome.seconds;
-	return fill(decision, &last, sizeof last, sizeof last);
+	last.arithmetic = sb_arithmetic_word(found.outcome.manner.arithmetic);
+	last.fallback = sb_fallback_word(found.outcome.manner.fallback);
+	return fill(decision, &last, sizeof last, offsetof(struct shimblas_decision, arithmetic));
 }
 
 int shimblas_report(const char *path)

@@ -17,6 +17,7 @@ struct sb_carry {
 	struct sb_device *device;
 	const struct sb_call *call; /* of its block of C */
 	const struct sb_kernel *kernel;
+	const struct sb_tiers *tiers; /* of an emulated product, else NULL */
 	const struct sb_plan *plan;
 	sb_cu_deviceptr base; /* of the region that the plan's offsets speak of */
 	enum sb_place places[SB_OPERANDS];

@@ -169,7 +169,7 @@ static double compare(const struct sb_forward *forward, struct trial *trial)
 	return worst;
 }
 
-static void note(const struct sb_call *call, double worst)
+static void note(const struct sb_call *call, enum sb_arithmetic arithmetic, double worst)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -180,8 +180,11 @@ static void note(const struct sb_call *call, double worst)
 	summary.failed += worst > 1;
 	summary.worst = worst > summary.worst ? worst : summary.worst;
 	pthread_mutex_unlock(&summary.lock);
-	sb_trace_line(1, "check m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " error=%s of k*eps*|A||B|",
-		      call->m, call->n, call->k, sb_trace_fixed(worst, 3).text);
+	sb_trace_line(1,
+		      "check m=%" PRId64 " n=%" PRId64 " k=%" PRId64
+		      " math=%s error=%s of k*eps*|A||B|",
+		      call->m, call->n, call->k, sb_arithmetic_word(arithmetic),
+		      sb_trace_fixed(worst, 3).text);
 	if (worst > 1)
 		sb_trace_once(&said,
 			      "check: the sides differ by %s of k*eps*|A||B| at m=%" PRId64
@@ -210,7 +213,7 @@ void sb_check(const struct sb_forward *forward, struct sb_decision *decision)
 	status = attempt.side == SB_GPU ? run_gpu(forward, &trial, &attempt) : SB_DECLINE;
 	sb_backend_run(forward);
 	if (status == SB_OK)
-		note(call, compare(forward, &trial));
+		note(call, attempt.manner.arithmetic, compare(forward, &trial));
 	else
 		*decision = sb_route_after(*decision, status);
 	close_trial(&trial);

@@ -8,6 +8,7 @@
 #define DEFAULT_SHARED_LIMIT (48 << 10)
 #define MODULES_MAX	     64
 #define FUNCTIONS_MAX	     128
+#define REGISTERS_LEAST	     64 /* of a thread of any kernel on the tensor cores */
 
 enum module_state { MODULE_UNTRIED, MODULE_LOADED, MODULE_REFUSED };
 
@@ -20,7 +21,18 @@ static struct function {
 	const char *name; /* NULL: free */
 	sb_cu_function function;
 	bool raised; /* its limit of dynamic shared memory */
+	bool solid;  /* there is something behind the symbol */
 } functions[SB_DEVICES][FUNCTIONS_MAX];
+
+struct sb_target sb_launch_target(const struct sb_device *device)
+{
+	return (struct sb_target){
+		.arch = device->arch,
+		.multiprocessors = device->multiprocessors > 0 ? device->multiprocessors : 1,
+		.shared = device->shared_optin,
+		.maps = device->cu->tensor_map != NULL,
+	};
+}
 
 static enum sb_status load(struct sb_device *device, int row)
 {
@@ -93,14 +105,36 @@ static enum sb_status find(struct sb_device *device, const char *source, const c
 	return status;
 }
 
+/*
+ * Where an image is not of the architecture whose instructions a kernel needs, its symbol is there
+ * with nothing behind it: that needs few registers, which these kernels never do with.
+ */
+static enum sb_status look_behind(struct sb_device *device, struct function *function)
+{
+	int registers = 0;
+	enum sb_status status;
+
+	if (function->solid)
+		return SB_OK;
+	status = sb_device_check(
+		device,
+		device->cu->function_get(&registers, SB_CU_FUNC_NUM_REGS, function->function),
+		"asking about a kernel");
+	function->solid = status == SB_OK && registers >= REGISTERS_LEAST;
+	return status == SB_OK && !function->solid ? SB_DECLINE : status;
+}
+
 static enum sb_status find_gemm(struct sb_device *device, const struct sb_kernel *kernel,
 				struct function **found)
 {
+	const struct sb_target target = sb_launch_target(device);
 	enum sb_status status;
 
-	if (kernel->arch > device->arch || kernel->dynamic > device->shared_optin)
+	if (!sb_registry_runs(kernel, &target))
 		return SB_DECLINE;
 	status = find(device, kernel->source, kernel->name, found);
+	if (status == SB_OK && kernel->arithmetic != SB_STRICT)
+		status = look_behind(device, *found);
 	if (status != SB_OK || (*found)->raised || kernel->dynamic <= DEFAULT_SHARED_LIMIT)
 		return status;
 	status = sb_device_check(device,
@@ -112,22 +146,12 @@ static enum sb_status find_gemm(struct sb_device *device, const struct sb_kernel
 	return status;
 }
 
-struct sb_target sb_launch_target(const struct sb_device *device)
-{
-	return (struct sb_target){
-		.arch = device->arch,
-		.multiprocessors = device->multiprocessors > 0 ? device->multiprocessors : 1,
-		.shared = device->shared_optin,
-		.maps = device->cu->tensor_map != NULL,
-	};
-}
-
 enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel)
 {
 	struct function *found;
 	enum sb_status status = find_gemm(device, kernel, &found);
 
-	for (int across = 0; status == SB_OK && kernel->form == SB_FORM_PANELS && across <= 1;
+	for (int across = 0; status == SB_OK && kernel->form != SB_FORM_ANY && across <= 1;
 	     across++) {
 		const struct sb_pack_kernel *pack = sb_registry_pack(across);
 
@@ -135,6 +159,21 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 	}
 	if (status == SB_OK && sb_registry_splits(kernel))
 		status = find(device, sb_registry_sum()->source, sb_registry_sum()->name, &found);
+	return status;
+}
+
+enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb_tiers *tiers)
+{
+	const struct sb_split_kernel *split = sb_registry_split();
+	const struct sb_kernel *all[SB_TIERS_KERNELS];
+	int count = sb_registry_tiers_kernels(tiers, all);
+	enum sb_status status = SB_OK;
+	struct function *found;
+
+	for (int i = 0; status == SB_OK && i < count; i++)
+		status = sb_launch_prepare(device, all[i]);
+	if (status == SB_OK && tiers->fp16x3)
+		status = find(device, split->source, split->name, &found);
 	return status;
 }
 
@@ -249,6 +288,35 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 		      ceil_div(args->padded_extent, pack->bi) *
 			      ceil_div(args->padded_depth, pack->bk),
 		      pack->threads, 0, stream, &copy);
+}
+
+enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_args *args,
+			       enum sb_stream stream)
+{
+	const struct sb_split_kernel *split = sb_registry_split();
+	struct sb_split_args copy = *args;
+	struct function *found;
+	enum sb_status status = find(device, split->source, split->name, &found);
+
+	if (status != SB_OK)
+		return status;
+	return launch(device, found->function,
+		      ceil_div(args->padded_extent, split->bi) *
+			      ceil_div(args->padded_depth, split->bk),
+		      split->threads, 0, stream, &copy);
+}
+
+enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *tiers,
+			       struct sb_gemm_args *args, enum sb_stream stream)
+{
+	const struct sb_kernel *kernels[SB_TIERS_MOST];
+	int count = sb_registry_tiers_launch(tiers, args->m, args->n, args->k,
+					     sb_launch_target(device).multiprocessors, kernels);
+	enum sb_status status = SB_OK;
+
+	for (int i = 0; status == SB_OK && i < count; i++)
+		status = sb_launch_gemm(device, kernels[i], args, stream);
+	return status;
 }
 
 enum sb_status sb_launch_facts(struct sb_device *device, const struct sb_kernel *kernel,

@@ -22,6 +22,9 @@ struct sb_target sb_launch_target(const struct sb_device *device);
  */
 enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel);
 
+/* The same for all kernels of an emulated product. */
+enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb_tiers *tiers);
+
 /*
  * Launches a GEMM or a pack kernel. The maps of args are filled in here where the kernel reads
  * them: over a as {round up m to BM, round up k to BK} with stride a_k, over b in the same way.
@@ -32,6 +35,15 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 			      struct sb_gemm_args *args, enum sb_stream stream);
 enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_args *args,
 			      enum sb_stream stream);
+
+/*
+ * Splits a panel or a part of one; and launches each of the tiers in turn, on panels that have been
+ * split and flags that say so. Work must have room for sb_registry_tiers_work() bytes.
+ */
+enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_args *args,
+			       enum sb_stream stream);
+enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *tiers,
+			       struct sb_gemm_args *args, enum sb_stream stream);
 
 /* What the driver says of a kernel; for `shimblas info --kernels`. */
 struct sb_kernel_facts {

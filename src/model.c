@@ -145,14 +145,35 @@ static struct sb_gpu_parts without_kernel(const struct sb_profile *profile,
 	return p;
 }
 
+/* Tiers instead of a kernel, where there are any that are worth it. */
+static bool emulated(const struct sb_profile *profile, const struct sb_call *call,
+		     struct sb_gpu_parts *p)
+{
+	const struct sb_target *target = &profile->target;
+	int64_t m = call->m, n = call->n, k = call->k;
+	struct sb_tiers tiers;
+
+	if (!sb_registry_pick_tiers(m, n, k, target, &tiers, &p->fallback))
+		return false;
+	p->kernel = sb_registry_first(&tiers);
+	p->computing = profile->emulated *
+		       sb_registry_tiers_seconds(&tiers, m, n, k, target->multiprocessors);
+	if (tiers.fp16x3)
+		p->computing += sb_registry_split_seconds(m, k) + sb_registry_split_seconds(n, k);
+	return true;
+}
+
 struct sb_gpu_parts sb_model_gpu(const struct sb_profile *profile,
 				 const struct sb_situation *situation, const struct sb_call *call)
 {
 	struct sb_gpu_parts p = without_kernel(profile, situation, call);
 
-	p.kernel = sb_registry_pick(call->m, call->n, call->k, &profile->target);
-	p.computing = profile->kernel *
-		      sb_registry_seconds(p.kernel, call->m, call->n, call->k, &profile->target);
+	p.fallback = SB_FALLBACK_NONE;
+	if (!situation->emulate || !emulated(profile, call, &p)) {
+		p.kernel = sb_registry_pick(call->m, call->n, call->k, &profile->target);
+		p.computing = profile->kernel * sb_registry_seconds(p.kernel, call->m, call->n,
+								    call->k, &profile->target);
+	}
 	put_together(&p);
 	return p;
 }

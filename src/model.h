@@ -28,7 +28,8 @@ struct sb_cpu_parts sb_model_cpu(const struct sb_profile *profile,
  * took over that, where it was measured; and as much again for each caller in the queue.
  */
 struct sb_gpu_parts {
-	const struct sb_kernel *kernel;
+	const struct sb_kernel *kernel; /* of an emulated product, the first of its tiers */
+	enum sb_fallback fallback;	/* why not that, where it was asked for */
 	int panels;
 	double launch, up, down, computing;
 	double seen;	 /* of the two shorter parts, a share */

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "profile.h"
 #include "registry.h"
+#include "settings.h"
 #include "shares.h"
 #include "staged.h"
 #include "timeline.h"
@@ -97,13 +98,61 @@ static enum sb_status stage(struct work *w)
 	return stage.status;
 }
 
-static enum sb_status work_on_devices(struct work *w)
+/* Most tiles of C give it its name; without a look, the first tier does. */
+static void note_tiles(const struct work *w, struct sb_manner *manner)
+{
+	const struct sb_tiers *tiers = &w->shares.tiers;
+
+	manner->arithmetic = sb_registry_first(tiers)->arithmetic;
+	for (int i = SB_FP16X3; i < SB_ARITHMETICS; i++) {
+		manner->tiles[i] = w->shares.tiles[i];
+		if (manner->tiles[i] > manner->tiles[manner->arithmetic])
+			manner->arithmetic = (enum sb_arithmetic)i;
+	}
+	for (int i = (int)sb_registry_first(tiers)->arithmetic + 1; i < SB_ARITHMETICS; i++)
+		if (manner->tiles[i])
+			manner->fallback = SB_FALLBACK_GUARD;
+}
+
+/* Emulated, where it can be; on failure the manner says why not, and C is untouched. */
+static enum sb_status emulate(struct work *w, struct sb_manner *manner)
 {
 	const struct sb_call *call = w->shares.call;
 	const struct sb_target target = sb_launch_target(sb_shares_device(&w->shares, 0));
-	const struct sb_kernel *kernel = sb_registry_choose(call->m, call->n, call->k, &target);
-	enum sb_status status = sb_shares_try(&w->shares, kernel);
+	bool look = sb_settings_timed() || sb_timeline_here;
+	struct sb_tiers tiers;
+	enum sb_status status;
 
+	if (!sb_registry_choose_tiers(call->m, call->n, call->k, &target, &tiers,
+				      &manner->fallback))
+		return SB_DECLINE;
+	manner->arithmetic = sb_registry_first(&tiers)->arithmetic;
+	status = sb_shares_try_emulated(&w->shares, &tiers, look);
+	if (status == SB_OK) {
+		note_tiles(w, manner);
+	} else if (!sb_shares_begun(&w->shares)) {
+		manner->arithmetic = SB_STRICT;
+		manner->fallback =
+			status == SB_NO_MEMORY ? SB_FALLBACK_MEMORY : SB_FALLBACK_NO_KERNEL;
+	}
+	return status;
+}
+
+static enum sb_status work_on_devices(struct work *w, struct sb_decision *decision)
+{
+	const struct sb_call *call = w->shares.call;
+	const struct sb_target target = sb_launch_target(sb_shares_device(&w->shares, 0));
+	const struct sb_kernel *kernel;
+	enum sb_status status = SB_DECLINE;
+
+	decision->manner = (struct sb_manner){.arithmetic = SB_STRICT};
+	if (decision->emulate)
+		status = emulate(w, &decision->manner);
+	if (status == SB_OK || status == SB_LOST || sb_shares_begun(&w->shares))
+		return status;
+	sb_shares_drop(&w->shares);
+	kernel = sb_registry_choose(call->m, call->n, call->k, &target);
+	status = sb_shares_try(&w->shares, kernel);
 	/* The plain kernel has the smallest tile and the fewest demands. */
 	if (status != SB_OK && status != SB_LOST && kernel != sb_registry_plain() &&
 	    !sb_shares_begun(&w->shares)) {
@@ -120,7 +169,7 @@ static enum sb_status work_on_devices(struct work *w)
 	return status;
 }
 
-static enum sb_status visit_devices(struct work *w)
+static enum sb_status visit_devices(struct work *w, struct sb_decision *decision)
 {
 	struct sb_device *device = sb_shares_device(&w->shares, 0);
 	struct sb_visit visit;
@@ -134,7 +183,7 @@ static enum sb_status visit_devices(struct work *w)
 	/* Whoever had them may have lost them. */
 	status = sb_device_team() ? sb_device_enter(device, &visit) : SB_LOST;
 	if (status == SB_OK) {
-		status = work_on_devices(w);
+		status = work_on_devices(w, decision);
 		sb_device_leave(device, &visit);
 	}
 	sb_device_give(device);
@@ -153,7 +202,7 @@ static enum sb_status answer(struct work *w, struct sb_decision *decision)
 		return SB_LOST;
 	decision->on_device = on_device(w);
 	if (!for_cpu && !lies(w, SB_PLACE_ELSEWHERE))
-		status = visit_devices(w);
+		status = visit_devices(w, decision);
 	if (w->shares.count > 0) {
 		decision->kernel = w->shares.kernel->name;
 		decision->devices = ((1u << w->shares.count) - 1) << w->shares.first;
@@ -204,6 +253,8 @@ static void close_timeline(const struct work *w)
 	target = sb_launch_target(sb_shares_device(shares, 0));
 	arithmetic = profile->kernel *
 		     sb_registry_seconds(shares->kernel, call->m, call->n, call->k, &target);
+	if (shares->emulated)
+		arithmetic *= profile->emulated / profile->kernel;
 	if (!__builtin_isinf(arithmetic))
 		sb_timeline_here->bound =
 			sb_bound(shares->carries[0].plan, &wire, arithmetic).seconds;

@@ -42,6 +42,8 @@ static void fill(struct sb_layer *l, int operand, int panel, int slot)
 	else
 		sb_plan_pack(l, operand, slot, start, count, 0, true,
 			     sb_plan_filled_event(operand, slot));
+	if (l->plan->emulated)
+		sb_plan_split_panel(l, operand, slot, start, count, sb_plan_last(l));
 	l->filled[operand][slot] = sb_plan_last(l);
 }
 
@@ -79,6 +81,8 @@ static void multiply_panels(struct sb_layer *l, const int panels[SB_OPERANDS],
 	}
 	sb_plan_multiply(l, &spans[SB_OPERAND_A], &spans[SB_OPERAND_B], at[SB_OPERAND_A],
 			 at[SB_OPERAND_B]);
+	for (int i = 0; i < SB_OPERANDS && !l->failed; i++)
+		l->plan->steps[gemm].slots[i] = slots[i];
 	for (int i = 0; i < SB_OPERANDS && !l->failed; i++)
 		l->used[i][slots[i]][l->plan->steps[gemm].stream == SB_STREAM_COMPUTE_TOO] = gemm;
 }
@@ -148,7 +152,7 @@ static void lay_runs(struct sb_layer *l)
 			lay_super_block(l, p, first, turns);
 }
 
-enum sb_status sb_plan_make(struct sb_plan *plan, const struct sb_plan_wish *wish)
+static enum sb_status make(struct sb_plan *plan, const struct sb_plan_wish *wish)
 {
 	enum sb_status status = sb_plan_shape(plan, wish);
 	struct sb_layer l = {.plan = plan, .wish = wish, .depth = wish->k};
@@ -173,6 +177,44 @@ enum sb_status sb_plan_make(struct sb_plan *plan, const struct sb_plan_wish *wis
 		return SB_OK;
 	sb_plan_free(plan);
 	return SB_NO_MEMORY;
+}
+
+/* Fewer panels keep the device busier, more keep what begins and ends the call short. */
+int sb_plan_panels(const struct sb_plan_wish *wish)
+{
+	static const int counts[] = {16, 12, 8, 6, 4, 3, 2, 1};
+	struct sb_plan_wish alone = *wish;
+	double least = 0;
+	int best = 0;
+
+	alone.among.devices = 0;
+	for (size_t i = 0; wish->tiers && i < sizeof counts / sizeof *counts; i++) {
+		struct sb_plan plan;
+		double seconds;
+
+		alone.panels = counts[i];
+		if (make(&plan, &alone) != SB_OK)
+			break;
+		seconds = plan.whole ? sb_plan_seconds(&plan, &alone) : 0;
+		sb_plan_free(&plan);
+		/* From where it gets worse on, it stays so. */
+		if (seconds <= 0 || (best && seconds > 1.02 * least))
+			break;
+		if (!best || seconds < least) {
+			least = seconds;
+			best = counts[i];
+		}
+	}
+	return best;
+}
+
+enum sb_status sb_plan_make(struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	struct sb_plan_wish best = *wish;
+
+	if (wish->tiers && !wish->panels)
+		best.panels = sb_plan_panels(wish);
+	return make(plan, &best);
 }
 
 void sb_plan_free(struct sb_plan *plan)

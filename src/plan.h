@@ -17,6 +17,11 @@
  * come up in turn, and the GEMMs of a run go on from the raw totals that those of the run before
  * have left in the blocks' buffers (args.h). The blocks go down after the last run.
  *
+ * A product that is emulated (the wish has tiers) is cut on borders of their tiles and never along
+ * k, so that no plan changes a bit. Beside the slots of an operand lie their planes and exponents,
+ * and a flag for each 128 of its rows; a panel that has arrived is split, or flagged as a whole
+ * where there is no tier that reads planes.
+ *
  * Streams run their own steps in order, each stream as far as it gets. A step waits for its
  * `needs`, all of them earlier steps. Each step that another stream waits for records its `event`;
  * an event number is recorded on one stream only, so that waiting for its latest record is never
@@ -43,13 +48,21 @@ struct sb_plan_among {
 	int operand;	     /* the common one */
 };
 
+/* How fast things go, for plans that are chosen by it: bytes a second, both ways alone. */
+struct sb_plan_pace {
+	double up, down;
+	int multiprocessors;
+};
+
 struct sb_plan_wish {
 	int64_t m, n, k; /* > 0 */
 	bool trans_a, trans_b;
 	enum sb_place place_a, place_b, place_c;
 	const struct sb_kernel *kernel;
-	size_t device_bytes; /* the region may be no larger */
-	int panels;	     /* that A and B are each cut into where all fits; 0: as is best */
+	const struct sb_tiers *tiers; /* NULL: not emulated; else the kernel is the first of them */
+	struct sb_plan_pace pace;     /* of emulated products */
+	size_t device_bytes;	      /* the region may be no larger */
+	int panels; /* that A and B are each cut into where all fits; 0: as is best */
 	struct sb_plan_among among; /* without effect where the plan is not whole */
 };
 
@@ -74,6 +87,10 @@ struct sb_plan_operand {
 	int64_t stride_mn, stride_k; /* elements in a slot; 0 in place: the caller's */
 	int64_t padded, padded_k;    /* extents of a slot, or of the whole, that the kernel reads */
 	size_t raw_base;	     /* whole: of the operand as it was uploaded, to be packed */
+	/* Emulated: of slot 0 in the region, from slot to slot; in each, planes and then exponents.
+	 */
+	size_t split_base, split_bytes, planes_bytes;
+	size_t flags_base; /* of all of it */
 };
 
 enum sb_step_kind {
@@ -81,6 +98,8 @@ enum sb_step_kind {
 	SB_STEP_UP,    /* caller -> slot or raw buffer */
 	SB_STEP_PACK,  /* raw buffer or caller -> slot */
 	SB_STEP_PEER,  /* another device's slot -> the same of this one */
+	SB_STEP_SPLIT, /* a panel in its slot -> planes, exponents and flags */
+	SB_STEP_FLAG,  /* all flags of a panel are raised */
 	SB_STEP_GEMM,  /* slots -> C buffer, or the caller's C on the device */
 	SB_STEP_DOWN   /* C buffer -> caller */
 };
@@ -92,22 +111,27 @@ struct sb_step {
 	enum sb_stream stream;
 	int needs[SB_STEP_NEEDS]; /* indices of earlier steps; -1: none */
 	int event;		  /* recorded after the step; -1: none */
-	int operand;		  /* of CLEAR, UP, PACK and PEER */
+	int operand;		  /* of CLEAR, UP, PACK, PEER, SPLIT and FLAG */
 	int64_t start, count;	  /* of these: rows of op(A) or columns of op(B) */
 	int64_t k0, depth;	  /* of all but DOWN: the values of k */
 	bool run;		  /* they are not all there are */
-	int64_t into;		  /* PACK: where in the panel they begin */
-	int64_t padded;		  /* PACK, PEER: rows to write, the rest of them zeros */
-	int64_t i0, m, j0, n;	  /* of GEMM and DOWN: the block of C */
-	size_t a, b;		  /* GEMM: offsets of the first row and the first column */
-	size_t from, to;	  /* UP, CLEAR: to; PACK, PEER: both; DOWN: from; GEMM: to */
+	int64_t into;		  /* PACK, SPLIT: where in the slot they begin */
+	int64_t padded;	      /* PACK, PEER, SPLIT, FLAG: rows to write, the rest of them zeros */
+	int64_t i0, m, j0, n; /* of GEMM and DOWN: the block of C */
+	size_t a, b;	      /* GEMM: offsets of the first row and the first column */
+	int slots[2];	      /* GEMM, emulated: that they are in, of A and of B */
+	size_t from, to;      /* UP, CLEAR: to; PACK, PEER: both; DOWN: from; GEMM: to; SPLIT:
+				 from, and to the split slot; FLAG: neither */
 	int peer, there; /* PEER: whose region `from` is in, and the step of its plan to wait for */
 };
 
 struct sb_plan {
 	struct sb_plan_operand operands[SB_OPERANDS];
 	size_t device_bytes;
-	bool whole;	   /* each operand has one slot, and all of C one buffer */
+	bool whole;		    /* each operand has one slot, and all of C one buffer */
+	int tile_m, tile_n, tile_k; /* panels are padded to multiples of them, and cut on them */
+	bool panels_form;	    /* the kernels read canonical panels */
+	bool emulated, split;	    /* there are flags; there are planes */
 	int64_t run;	   /* values of k in a run of slabs, where C stays; else all of k */
 	int stays;	   /* the operand that stays, where not both do */
 	int buffers;	   /* of C; 0: in place */
@@ -128,6 +152,18 @@ struct sb_plan {
  */
 enum sb_status sb_plan_make(struct sb_plan *plan, const struct sb_plan_wish *wish);
 void sb_plan_free(struct sb_plan *plan);
+
+/*
+ * Into how many panels A and B of an emulated product are best cut where all fits; 0: as always, or
+ * it does not fit. The first of several devices decides for all.
+ */
+int sb_plan_panels(const struct sb_plan_wish *wish);
+
+/*
+ * The seconds that an emulated plan is predicted to take by its wish's pace: its steps by streams,
+ * what they wait for included.
+ */
+double sb_plan_seconds(const struct sb_plan *plan, const struct sb_plan_wish *wish);
 
 /* One line of text for a step, as SHIMBLAS_VERBOSE=2 prints it. */
 void sb_plan_line(const struct sb_step *step, char *text, size_t size);

@@ -71,6 +71,9 @@ static void fetch(struct among *s, int panel)
 	step->peer = panel % s->devices;
 	sb_plan_need(step, s->cleared);
 	s->cleared = SB_NO_STEP;
+	/* Each device splits what it has: planes are as many bytes as what they are made of. */
+	if (s->l->plan->emulated)
+		sb_plan_split_panel(s->l, s->common, panel, start, count, sb_plan_last(s->l));
 	s->l->filled[s->common][panel] = sb_plan_last(s->l);
 }
 

@@ -79,8 +79,8 @@ struct sb_step *sb_plan_bring(struct sb_layer *l, enum sb_step_kind kind, enum s
 /* The kernel reads zeros beyond the operand: what the copies will not write is cleared first. */
 bool sb_plan_has_padding(const struct sb_layer *l, const struct sb_plan_operand *o, int64_t count)
 {
-	return o->way == SB_WAY_LANDED && l->wish->kernel->form == SB_FORM_PANELS &&
-	       (count != o->padded || l->depth % l->wish->kernel->bk != 0);
+	return o->way == SB_WAY_LANDED && l->plan->panels_form &&
+	       (count != o->padded || l->depth % l->plan->tile_k != 0);
 }
 
 void sb_plan_land(struct sb_layer *l, int operand, int slot, int64_t start, int64_t count,
@@ -113,6 +113,26 @@ struct sb_step *sb_plan_pack(struct sb_layer *l, int operand, int slot, int64_t 
 	step->into = into;
 	step->padded = end ? o->padded - into : count;
 	return step;
+}
+
+/* What a panel in its slot becomes before an emulated product reads it. */
+void sb_plan_split_panel(struct sb_layer *l, int operand, int slot, int64_t start, int64_t count,
+			 int arrived)
+{
+	const struct sb_plan *plan = l->plan;
+	const struct sb_plan_operand *o = &plan->operands[operand];
+	int64_t into = plan->whole ? start : 0;
+	struct sb_step *step = sb_plan_bring(
+		l, plan->split ? SB_STEP_SPLIT : SB_STEP_FLAG, SB_STREAM_PACK,
+		SB_EVENT_SPLIT + operand * SB_PLAN_SLOTS + slot, operand, start, count,
+		o->split_base + (plan->whole ? 0 : (size_t)slot * o->split_bytes));
+
+	/* What has arrived has waited for whoever read the slot before. */
+	sb_plan_need(step, arrived);
+	step->from = o->base + (plan->whole ? (size_t)(start * o->stride_mn) * sizeof(float)
+					    : (size_t)slot * o->slot_bytes);
+	step->into = into;
+	step->padded = start + count == o->extent ? o->padded - into : count;
 }
 
 /* Lays a block of C: its product, or a run of its slabs, and, unless C is on the device, its way

@@ -17,7 +17,8 @@ enum {
 	SB_EVENT_GEMM = SB_EVENT_RAW_PACKED + 2, /* by buffer of C; whole: by product */
 	SB_EVENT_DOWN = SB_EVENT_GEMM + SB_PLAN_PRODUCTS,
 	SB_EVENT_CLEARED = SB_EVENT_DOWN + SB_PLAN_BUFFERS,
-	SB_EVENTS
+	SB_EVENT_SPLIT, /* by operand, and slot or (whole) panel */
+	SB_EVENTS = SB_EVENT_SPLIT + SB_OPERANDS * SB_PLAN_SLOTS
 };
 /* The last few events of a device are for the executor itself. */
 _Static_assert(SB_EVENTS + SB_STREAMS <= SB_DEVICE_EVENTS, "a plan may not name so many events");
@@ -62,6 +63,11 @@ void sb_plan_land(struct sb_layer *l, int operand, int slot, int64_t start, int6
  */
 struct sb_step *sb_plan_pack(struct sb_layer *l, int operand, int slot, int64_t start,
 			     int64_t count, int64_t into, bool end, int event);
+
+/* Lays the splitting of a panel that has arrived in its slot by a step, or the raising of its
+ * flags. */
+void sb_plan_split_panel(struct sb_layer *l, int operand, int slot, int64_t start, int64_t count,
+			 int arrived);
 
 /* Lays a block of C: its product, or a run of it, and, after the last one and unless C is on the
  * device, its way home. */

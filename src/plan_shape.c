@@ -36,11 +36,11 @@ static size_t bytes_of(int64_t lines, int64_t pitch)
 	return (size_t)round_up(lines * pitch * (int64_t)ELEMENT, ALIGNMENT);
 }
 
-static enum sb_way way_of(enum sb_place place, bool k_slow, enum sb_form form)
+static enum sb_way way_of(enum sb_place place, bool k_slow, bool panels_form)
 {
 	bool on_device = place == SB_PLACE_DEVICE;
 
-	if (form == SB_FORM_ANY)
+	if (!panels_form)
 		return on_device ? SB_WAY_IN_PLACE : SB_WAY_LANDED;
 	if (on_device)
 		return SB_WAY_PACKED;
@@ -48,21 +48,21 @@ static enum sb_way way_of(enum sb_place place, bool k_slow, enum sb_form form)
 }
 
 static void set_operand(struct sb_plan_operand *o, int64_t extent, bool k_slow, enum sb_place place,
-			enum sb_form form)
+			bool panels_form)
 {
 	o->extent = extent;
 	o->k_slow = k_slow;
-	o->way = way_of(place, k_slow, form);
+	o->way = way_of(place, k_slow, panels_form);
 }
 
 /* How `rows` rows lie in the region, and how many bytes they take. */
 static size_t set_layout(struct sb_plan_operand *o, int64_t rows, int tile, int64_t k,
-			 const struct sb_kernel *kernel)
+			 const struct sb_plan *plan)
 {
-	bool panels_form = kernel->form == SB_FORM_PANELS;
+	bool panels_form = plan->panels_form;
 
 	o->padded = panels_form ? round_up(rows, tile) : rows;
-	o->padded_k = panels_form ? round_up(k, kernel->bk) : k;
+	o->padded_k = panels_form ? round_up(k, plan->tile_k) : k;
 	if (o->way == SB_WAY_IN_PLACE) {
 		o->stride_mn = o->stride_k = 0;
 		return 0;
@@ -85,20 +85,32 @@ static void set_panels(struct sb_plan_operand *o, int64_t panel)
 
 /* Panels of `panel` rows, each in a slot. */
 static void set_slots(struct sb_plan_operand *o, int64_t panel, int slots, int tile, int64_t k,
-		      const struct sb_kernel *kernel)
+		      const struct sb_plan *plan)
 {
 	set_panels(o, panel);
-	o->slot_bytes = set_layout(o, o->panel, tile, k, kernel);
+	o->slot_bytes = set_layout(o, o->panel, tile, k, plan);
 	o->slots = o->way == SB_WAY_IN_PLACE ? 0 : (int)least_of(slots, o->panels);
 }
 
 /* The whole of an operand in one place. */
 static void set_whole(struct sb_plan_operand *o, int64_t panel, int tile, int64_t k,
-		      const struct sb_kernel *kernel)
+		      const struct sb_plan *plan)
 {
 	set_panels(o, panel);
-	o->slot_bytes = set_layout(o, o->extent, tile, k, kernel);
+	o->slot_bytes = set_layout(o, o->extent, tile, k, plan);
 	o->slots = o->way == SB_WAY_IN_PLACE ? 0 : 1;
+}
+
+/* What splitting adds to a slot. */
+static void set_split(struct sb_plan_operand *o, const struct sb_plan *plan)
+{
+	int64_t slabs = ceil_div(o->padded_k, SB_SPLIT_SLAB);
+
+	o->planes_bytes = o->split_bytes = 0;
+	if (!plan->split)
+		return;
+	o->planes_bytes = bytes_of(o->padded, o->padded_k); /* two parts of half the size */
+	o->split_bytes = o->planes_bytes + bytes_of(o->padded, slabs);
 }
 
 /* Raw buffers hold lines along k, a pack block's worth at least. */
@@ -136,14 +148,13 @@ static void set_buffers(struct sb_plan *plan, int64_t buffers, bool in_place)
 }
 
 /* Room for the chains of the largest block. */
-static void set_work(struct sb_plan *plan, const struct sb_kernel *kernel, int64_t k)
+static void set_work(struct sb_plan *plan, const struct sb_plan_wish *wish, int64_t k)
 {
-	size_t bytes = sb_registry_work(kernel,
-					plan->whole ? plan->operands[SB_OPERAND_A].extent
-						    : plan->operands[SB_OPERAND_A].panel,
-					plan->whole ? plan->operands[SB_OPERAND_B].extent
-						    : plan->operands[SB_OPERAND_B].panel,
-					k);
+	const struct sb_plan_operand *a = &plan->operands[SB_OPERAND_A];
+	const struct sb_plan_operand *b = &plan->operands[SB_OPERAND_B];
+	int64_t m = plan->whole ? a->extent : a->panel, n = plan->whole ? b->extent : b->panel;
+	size_t bytes = wish->tiers ? sb_registry_tiers_work(wish->tiers, m, n, k)
+				   : sb_registry_work(wish->kernel, m, n, k);
 
 	plan->work_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
@@ -159,6 +170,16 @@ static size_t lay_out(struct sb_plan *plan)
 		o->base = at;
 		o->bytes = (size_t)o->slots * o->slot_bytes;
 		at += o->bytes;
+	}
+	for (int i = 0; i < SB_OPERANDS && plan->emulated; i++) {
+		struct sb_plan_operand *o = &plan->operands[i];
+		int64_t rows = round_up(o->extent, i == SB_OPERAND_A ? plan->tile_m : plan->tile_n);
+
+		set_split(o, plan);
+		o->split_base = at;
+		at += (size_t)o->slots * o->split_bytes;
+		o->flags_base = at;
+		at += bytes_of(ceil_div(rows, SB_PLAN_FLAGGED), 1);
 	}
 	plan->buffer_base = at;
 	at += (size_t)plan->buffers * plan->buffer_bytes;
@@ -195,14 +216,14 @@ static int64_t whole_width(int64_t extent, int tile, int panels)
 
 static bool all_in_place(const struct sb_plan_wish *wish)
 {
-	return wish->kernel->form == SB_FORM_ANY && wish->place_a == SB_PLACE_DEVICE &&
-	       wish->place_b == SB_PLACE_DEVICE && wish->place_c == SB_PLACE_DEVICE;
+	return !wish->tiers && wish->kernel->form == SB_FORM_ANY &&
+	       wish->place_a == SB_PLACE_DEVICE && wish->place_b == SB_PLACE_DEVICE &&
+	       wish->place_c == SB_PLACE_DEVICE;
 }
 
 static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 {
-	const struct sb_kernel *kernel = wish->kernel;
-	const int tiles[] = {kernel->bm, kernel->bn};
+	const int tiles[] = {plan->tile_m, plan->tile_n};
 	bool c_in_place = wish->place_c == SB_PLACE_DEVICE;
 
 	plan->whole = true;
@@ -213,13 +234,13 @@ static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 		set_whole(o,
 			  all_in_place(wish) ? o->extent
 					     : whole_width(o->extent, tiles[i], wish->panels),
-			  tiles[i], wish->k, kernel);
+			  tiles[i], wish->k, plan);
 		plan->raw_pitch[i] = round_up(wish->k, SB_PAD);
 	}
 	plan->buffers = c_in_place ? 0 : 1;
 	plan->buffer_ld = round_up(wish->m, SB_PAD);
 	plan->buffer_bytes = c_in_place ? 0 : bytes_of(wish->n, plan->buffer_ld);
-	set_work(plan, kernel, wish->k);
+	set_work(plan, wish, wish->k);
 	return lay_out(plan) <= wish->device_bytes;
 }
 
@@ -231,7 +252,7 @@ static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, int64_t width,
 			int stays)
 {
-	const int tiles[] = {wish->kernel->bm, wish->kernel->bn};
+	const int tiles[] = {plan->tile_m, plan->tile_n};
 	struct sb_plan_operand *stay = &plan->operands[stays];
 	struct sb_plan_operand *pass = &plan->operands[!stays];
 	int64_t groups, blocks;
@@ -240,11 +261,11 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 
 	for (int i = 0; i < SB_OPERANDS; i++)
 		set_slots(&plan->operands[i], round_up(width, tiles[i]), i == stays ? 1 : 2,
-			  tiles[i], wish->k, wish->kernel);
+			  tiles[i], wish->k, plan);
 	blocks = (int64_t)stay->panels * pass->panels;
 	set_raw(plan, wish->k, wish->device_bytes / RAW_SHARE);
 	set_buffers(plan, least_of(blocks, 2), wish->place_c == SB_PLACE_DEVICE);
-	set_work(plan, wish->kernel, wish->k);
+	set_work(plan, wish, wish->k);
 	if (lay_out(plan) > wish->device_bytes)
 		return 0;
 	spare = wish->device_bytes - plan->device_bytes;
@@ -256,8 +277,9 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 		spare -= plan->buffer_bytes;
 	}
 	if (stay->slot_bytes)
-		stay->slots = (int)least_of(least_of(stay->panels, SB_PLAN_SLOTS),
-					    1 + (int64_t)(spare / stay->slot_bytes));
+		stay->slots = (int)least_of(
+			least_of(stay->panels, SB_PLAN_SLOTS),
+			1 + (int64_t)(spare / (stay->slot_bytes + stay->split_bytes)));
 	lay_out(plan);
 	plan->stays = stays;
 	/* What lies in place crosses no wire. */
@@ -295,14 +317,14 @@ bool sb_plan_lay_out_super(struct sb_plan *plan, const struct sb_plan_wish *wish
 	struct sb_plan_operand *b = &plan->operands[SB_OPERAND_B];
 
 	plan->run = s->run;
-	set_slots(a, s->high, SB_SUPER_SLOTS_A, wish->kernel->bm, s->run, wish->kernel);
-	set_slots(b, s->wide, SB_SUPER_SLOTS_B, wish->kernel->bn, s->run, wish->kernel);
+	set_slots(a, s->high, SB_SUPER_SLOTS_A, wish->kernel->bm, s->run, plan);
+	set_slots(b, s->wide, SB_SUPER_SLOTS_B, wish->kernel->bn, s->run, plan);
 	/* There are more runs than panels. */
 	a->slots = a->way == SB_WAY_IN_PLACE ? 0 : SB_SUPER_SLOTS_A;
 	b->slots = b->way == SB_WAY_IN_PLACE ? 0 : SB_SUPER_SLOTS_B;
 	set_raw(plan, s->run, wish->device_bytes / RAW_SHARE);
 	set_buffers(plan, least_of(s->blocks, b->panels), false);
-	set_work(plan, wish->kernel, s->run);
+	set_work(plan, wish, s->run);
 	return lay_out(plan) <= wish->device_bytes;
 }
 
@@ -326,10 +348,16 @@ enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wi
 	const int64_t limit = INT32_MAX - 1024;
 
 	memset(plan, 0, sizeof *plan);
+	plan->tile_m = wish->tiers ? wish->tiers->bm : kernel->bm;
+	plan->tile_n = wish->tiers ? wish->tiers->bn : kernel->bn;
+	plan->tile_k = wish->tiers ? wish->tiers->bk : kernel->bk;
+	plan->panels_form = wish->tiers || kernel->form != SB_FORM_ANY;
+	plan->emulated = wish->tiers != NULL;
+	plan->split = wish->tiers && wish->tiers->fp16x3;
 	set_operand(&plan->operands[SB_OPERAND_A], wish->m, !wish->trans_a, wish->place_a,
-		    kernel->form);
+		    plan->panels_form);
 	set_operand(&plan->operands[SB_OPERAND_B], wish->n, wish->trans_b, wish->place_b,
-		    kernel->form);
+		    plan->panels_form);
 	if (wish->m > limit || wish->n > limit || wish->k > limit)
 		return SB_DECLINE;
 	if (fits_whole(plan, wish) || fits_in_parts(plan, wish))

@@ -8,8 +8,9 @@
 
 #include "plan.h"
 
-#define SB_PLAN_SLOTS	16 /* most slots of an operand, and panels where it is whole */
-#define SB_PLAN_BUFFERS 32 /* most buffers of C */
+#define SB_PLAN_SLOTS	16  /* most slots of an operand, and panels where it is whole */
+#define SB_PLAN_BUFFERS 32  /* most buffers of C */
+#define SB_PLAN_FLAGGED 128 /* rows or columns to a flag of an emulated product (args.h) */
 
 /* A super-block is a panel of A, `high`, by `blocks` panels of B, `wide`; its runs are so long. */
 struct sb_super {

@@ -20,10 +20,17 @@ static bool along_n(const struct sb_plan_wish *call)
 	return call->n >= call->m;
 }
 
+/* Rows or columns between the borders on which the call may be cut. */
+static int64_t tile_of(const struct sb_plan_wish *call)
+{
+	if (call->tiers)
+		return along_n(call) ? call->tiers->bn : call->tiers->bm;
+	return along_n(call) ? call->kernel->bn : call->kernel->bm;
+}
+
 static int64_t tiles_of(const struct sb_plan_wish *call)
 {
-	int64_t extent = along_n(call) ? call->n : call->m;
-	int64_t tile = along_n(call) ? call->kernel->bn : call->kernel->bm;
+	int64_t extent = along_n(call) ? call->n : call->m, tile = tile_of(call);
 
 	return extent / tile + (extent % tile != 0);
 }
@@ -50,7 +57,7 @@ int sb_split_devices(const struct sb_split_wish *wish)
 static void cut(struct sb_split *split, const struct sb_split_wish *wish)
 {
 	const struct sb_plan_wish *call = &wish->call;
-	const int64_t tile = along_n(call) ? call->kernel->bn : call->kernel->bm;
+	const int64_t tile = tile_of(call);
 	const int64_t tiles = tiles_of(call);
 	int64_t all = 0, sum = 0, begin = 0;
 
@@ -80,7 +87,7 @@ static enum sb_status make_plans(struct sb_split *split, const struct sb_split_w
 				 bool among)
 {
 	enum sb_status status = SB_OK;
-	int made;
+	int made, panels = wish->call.panels;
 
 	for (made = 0; made < split->count; made++) {
 		struct sb_share *share = &split->shares[made];
@@ -94,6 +101,10 @@ static enum sb_status make_plans(struct sb_split *split, const struct sb_split_w
 			.device = made,
 			.operand = along_n(&wish->call) ? SB_OPERAND_A : SB_OPERAND_B,
 		};
+		/* What is common has the same panels everywhere. */
+		if (made == 0 && split->count > 1 && !panels)
+			panels = sb_plan_panels(&part);
+		part.panels = panels;
 		status = sb_plan_make(&share->plan, &part);
 		if (status != SB_OK)
 			break;

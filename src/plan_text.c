@@ -8,8 +8,9 @@
 void sb_plan_line(const struct sb_step *step, char *text, size_t size)
 {
 	static const char *const words[] = {
-		[SB_STEP_CLEAR] = "clear", [SB_STEP_UP] = "up",	    [SB_STEP_PACK] = "pack",
-		[SB_STEP_PEER] = "peer",   [SB_STEP_GEMM] = "gemm", [SB_STEP_DOWN] = "down",
+		[SB_STEP_CLEAR] = "clear", [SB_STEP_UP] = "up",	      [SB_STEP_PACK] = "pack",
+		[SB_STEP_PEER] = "peer",   [SB_STEP_SPLIT] = "split", [SB_STEP_FLAG] = "flag",
+		[SB_STEP_GEMM] = "gemm",   [SB_STEP_DOWN] = "down",
 	};
 	size_t used;
 

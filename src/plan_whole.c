@@ -40,6 +40,8 @@ void sb_plan_acquire_whole(struct sb_layer *l, int operand, int panel)
 		sb_plan_need(step, up);
 		step->from = raw;
 	}
+	if (l->plan->emulated)
+		sb_plan_split_panel(l, operand, panel, start, count, sb_plan_last(l));
 	l->filled[operand][panel] = sb_plan_last(l);
 }
 
@@ -68,19 +70,31 @@ static struct sb_span span_of(const struct sb_layer *l, int operand, int first, 
 	return span;
 }
 
+/* An emulated product has one size of tiles, and a multiprocessor one of them at a time. */
+static int64_t wave_of(const struct sb_layer *l)
+{
+	const struct sb_tiers *tiers = l->wish->tiers;
+	int64_t tile;
+
+	if (!tiers)
+		return WAVE;
+	tile = (int64_t)sb_registry_first(tiers)->bm * sb_registry_first(tiers)->bn;
+	return tile * (l->wish->pace.multiprocessors ? l->wish->pace.multiprocessors : 132);
+}
+
 /* The last product in pieces, so that the last block to come home is small. */
 static void multiply_in_pieces(struct sb_layer *l, struct sb_span a, const struct sb_span *b)
 {
-	const struct sb_kernel *kernel = l->wish->kernel;
+	const int64_t tile = l->plan->tile_m, wave = wave_of(l);
 	struct sb_span piece = a;
 
 	for (int i = 0; i < 4 && l->plan->buffers; i++) {
-		int64_t half = a.count / kernel->bm / 2;
+		int64_t half = a.count / tile / 2;
 
-		if (half * kernel->bm * b->count < WAVE)
+		if (half * tile * b->count < wave)
 			break;
 		piece.start = a.start;
-		piece.count = half * kernel->bm;
+		piece.count = half * tile;
 		multiply_whole(l, &piece, b);
 		a.start += piece.count;
 		a.count -= piece.count;

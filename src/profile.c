@@ -226,8 +226,10 @@ static void adapt(struct sb_profile *p, const struct sb_device *device,
 	p->memory = device->memory;
 	p->clock_khz = device->clock_khz;
 	/* Kernels' rates are a multiprocessor's. */
-	if (before > 0 && now > 0)
+	if (before > 0 && now > 0) {
 		p->kernel *= before / now;
+		p->emulated *= before / now;
+	}
 	if (!measured)
 		return;
 	if (measured->launch > 0)

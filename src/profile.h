@@ -40,10 +40,12 @@ struct sb_profile {
 	int copy_threads; /* the caller being one */
 	size_t copy_slot; /* bytes of a slot of the rings */
 
-	double start;	/* of CUDA, once in a process */
-	double launch;	/* of a call that copies nothing, beside its kernel */
-	double overlap; /* share of what is hidden behind the longest part that stays visible */
-	double kernel;	/* seconds of a kernel over those of rates.def */
+	double start;	 /* of CUDA, once in a process */
+	double launch;	 /* of a call that copies nothing, beside its kernel */
+	double overlap;	 /* share of what is hidden behind the longest part that stays visible */
+	double kernel;	 /* seconds of a kernel over those of rates.def */
+	double emulated; /* the same of an emulated product's; as kernel, where it was not measured
+			  */
 	double link[SB_LINKS][SB_LINK_SIZES];
 	bool has_whole;
 	struct sb_grid whole; /* whole calls, pageable, over what the parts say */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "profile_file.h"
+
 const size_t sb_link_sizes[SB_LINK_SIZES] = {64 << 10, 1 << 20,	 4 << 20,
 					     16 << 20, 64 << 20, 256 << 20};
 
@@ -12,23 +14,6 @@ const char *const sb_link_words[SB_LINKS] = {
 	[SB_PINNED_UP] = "pinned-up",
 	[SB_PINNED_DOWN] = "pinned-down",
 };
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
-{
-	/* FNV-1a. */
-	for (const unsigned char *byte = bytes; count--; byte++)
-		hash = (hash ^ *byte) * 0x100000001b3u;
-	return hash;
-}
-
-uint64_t sb_profile_key(const char *gpu, int driver, const char *backend, int processors)
-{
-	const int numbers[] = {driver, processors};
-	uint64_t hash = mix(0xcbf29ce484222325u, gpu, strlen(gpu) + 1);
-
-	hash = mix(hash, backend, strlen(backend) + 1);
-	return mix(hash, numbers, sizeof numbers);
-}
 
 /* What is left of a line. */
 struct line {
@@ -142,14 +127,15 @@ enum part {
 	LAUNCH,
 	OVERLAP,
 	KERNEL,
+	EMULATED,
 	LINK,
 	WHOLE,
 	CPU,
 	PARTS
 };
 static const char *const parts[PARTS] = {
-	"gpu",	 "driver", "backend", "processors", "key",  "device", "copy",
-	"start", "launch", "overlap", "kernel",	    "link", "whole",  "cpu",
+	"gpu",	  "driver",  "backend", "processors", "key",  "device", "copy", "start",
+	"launch", "overlap", "kernel",	"emulated",   "link", "whole",	"cpu",
 };
 struct reading {
 	struct sb_profile *profile;
@@ -284,6 +270,8 @@ static bool read_part(enum part part, struct line *line, struct reading *r)
 		return decimal(line, &p->overlap) && p->overlap <= 1;
 	case KERNEL:
 		return positive(line, 1, &p->kernel);
+	case EMULATED:
+		return positive(line, 1, &p->emulated);
 	case LINK:
 		return read_link(line, p);
 	case WHOLE:
@@ -338,8 +326,10 @@ static const char *complete(struct reading *r)
 	struct sb_profile *p = r->profile;
 
 	for (int part = 0; part < PARTS; part++)
-		if (!r->seen[part] && part != WHOLE)
+		if (!r->seen[part] && part != WHOLE && part != EMULATED)
 			return "a line is missing";
+	if (!r->seen[EMULATED])
+		p->emulated = p->kernel;
 	for (int i = 0; i < SB_LINKS; i++)
 		if (!(p->link[i][0] > 0))
 			return "a link is missing";

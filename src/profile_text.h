@@ -8,6 +8,7 @@
  *     key HASH            of those four
  *     device ARCH MULTIPROCESSORS KHZ SHARED-BYTES MAPS MEBIBYTES
  *     start T             launch T            overlap X           kernel X
+ *     emulated X          optional; else it is kernel's
  *     link WAY T...       for each size; WAY is staged-up, staged-down, pinned-up or pinned-down
  *     whole M N X...      for each k; optional, then of every M and N
  *     cpu THREADS M N T...  for each k, of every M and N
@@ -26,8 +27,5 @@ extern const char *const sb_link_words[SB_LINKS];
 
 /* Fills a profile from text that need not end in a zero. NULL, or what is wrong with it. */
 const char *sb_profile_parse(const char *text, size_t length, struct sb_profile *profile);
-
-/* The hash of what a profile was measured on. */
-uint64_t sb_profile_key(const char *gpu, int driver, const char *backend, int processors);
 
 #endif

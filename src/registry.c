@@ -12,7 +12,8 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Methods whose kernels fetch by bulk tensor copies, and so read the maps of their arguments. */
-static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_persistent", "sgemm_slab"};
+static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_persistent", "sgemm_slab",
+					     "sgemm_bf16x6"};
 /* Methods that split k: a block for each slab of each tile. */
 static const char *const split_sources[] = {"sgemm_slab", "sgemm_split", "sgemm_thin"};
 
@@ -32,7 +33,25 @@ static const struct sb_kernel kernels[] = {
 	 .stages = stages_,                                                                        \
 	 .dynamic = dynamic_,                                                                      \
 	 .form = SB_FORM_##form_,                                                                  \
-	 .arch = arch_},
+	 .arch = arch_,                                                                            \
+	 .cluster = 1,                                                                             \
+	 .arithmetic = SB_STRICT},
+#define SB_TENSOR(method, bm_, bn_, bk_, threads_, cluster_, stages_, dynamic_, form_, arch_,      \
+		  text_)                                                                           \
+	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
+	 .source = "sgemm_" #method,                                                               \
+	 .text = text_,                                                                            \
+	 .bm = bm_,                                                                                \
+	 .bn = bn_,                                                                                \
+	 .bk = bk_,                                                                                \
+	 .threads = threads_,                                                                      \
+	 .blocks = 1,                                                                              \
+	 .stages = stages_,                                                                        \
+	 .dynamic = dynamic_,                                                                      \
+	 .form = SB_FORM_##form_,                                                                  \
+	 .arch = arch_,                                                                            \
+	 .cluster = cluster_,                                                                      \
+	 .arithmetic = #method[0] == 'f' ? SB_FP16X3 : SB_BF16X6},
 #include "kernels.def"
 };
 
@@ -147,8 +166,11 @@ const struct sb_kernel *sb_registry_plain(void)
 	return &kernels[0];
 }
 
-static bool runs_on(const struct sb_kernel *kernel, const struct sb_target *target)
+bool sb_registry_runs(const struct sb_kernel *kernel, const struct sb_target *target)
 {
+	/* The instructions of a warpgroup are those of this capability alone. */
+	if (kernel->arithmetic != SB_STRICT && kernel->arch == 90 && target->arch != 90)
+		return false;
 	return kernel->arch <= target->arch && kernel->dynamic <= target->shared &&
 	       (target->maps || !sb_registry_has_maps(kernel));
 }
@@ -174,6 +196,8 @@ int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n,
 	int64_t tiles = tiles_of(kernel, m, n);
 	int most = multiprocessors < PERSISTENT_MOST ? multiprocessors : PERSISTENT_MOST;
 
+	if (kernel->arithmetic != SB_STRICT)
+		return sb_registry_tensor_blocks(kernel, m, n, most);
 	if (sb_registry_persists(kernel))
 		return tiles < most ? tiles : most;
 	return tiles * sb_registry_slabs(kernel, k);
@@ -183,6 +207,11 @@ size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, in
 {
 	int64_t slabs = sb_registry_slabs(kernel, k);
 
+	if (kernel->arithmetic != SB_STRICT)
+		return k <= SB_SPLIT_CHUNK
+			       ? 0
+			       : (size_t)sb_registry_tensor_blocks(kernel, m, n, PERSISTENT_MOST) *
+					 (size_t)(kernel->bm * kernel->bn) * sizeof(float);
 	/* A tile for each block, and flags for as many blocks as there may be. */
 	if (sb_registry_persists(kernel) && k > SB_SLAB)
 		return ((size_t)sb_registry_blocks(kernel, m, n, k, PERSISTENT_MOST) *
@@ -233,6 +262,9 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
 	double seconds = rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0);
 
+	if (kernel->arithmetic != SB_STRICT)
+		return rate->fixed +
+		       sb_registry_tensor_seconds(kernel, rate->full, m, n, k, multiprocessors);
 	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
 	if (sb_registry_persists(kernel) && tiles > multiprocessors)
 		return seconds + (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
@@ -247,7 +279,7 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
 			   const struct sb_target *target)
 {
-	for (size_t i = 0; i < COUNT(rates) && runs_on(kernel, target); i++)
+	for (size_t i = 0; i < COUNT(rates) && sb_registry_runs(kernel, target); i++)
 		if (strcmp(rates[i].name, kernel->name) == 0)
 			return predict(kernel, &rates[i], m, n, k, target->multiprocessors);
 	return INFINITY;
@@ -260,8 +292,11 @@ const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
 	double least = sb_registry_seconds(best, m, n, k, target);
 
 	for (size_t i = 0; i < COUNT(kernels); i++) {
-		double seconds = sb_registry_seconds(&kernels[i], m, n, k, target);
+		double seconds;
 
+		if (kernels[i].arithmetic != SB_STRICT)
+			continue;
+		seconds = sb_registry_seconds(&kernels[i], m, n, k, target);
 		if (seconds < least) {
 			least = seconds;
 			best = &kernels[i];
@@ -280,13 +315,29 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 
 	if (!*name)
 		return picked;
-	if (named && runs_on(named, target))
+	if (named && sb_registry_runs(named, target) && named->arithmetic == SB_STRICT)
 		return named;
+	/* What could not be emulated is not the user's fault. */
+	if (named && named->arithmetic != SB_STRICT && sb_settings()->math == SB_MATH_EMULATED)
+		return picked;
 	sb_trace_once(&said, "SHIMBLAS_KERNEL=%s %s; using %s", name,
-		      named ? "does not run on this device"
-			    : "is no kernel (see shimblas info --kernels)",
+		      !named ? "is no kernel (see shimblas info --kernels)"
+		      : named->arithmetic == SB_STRICT || !sb_registry_runs(named, target)
+			      ? "does not run on this device"
+			      : "is for SHIMBLAS_MATH=emulated",
 		      picked->name);
 	return picked;
+}
+
+bool sb_registry_rate(const struct sb_kernel *kernel, double *full, double *fixed)
+{
+	for (size_t i = 0; i < COUNT(rates); i++)
+		if (strcmp(rates[i].name, kernel->name) == 0) {
+			*full = rates[i].full;
+			*fixed = rates[i].fixed;
+			return true;
+		}
+	return false;
 }
 
 static bool reads_panels_of(const struct sb_kernel *other, const struct sb_kernel *kernel)

@@ -9,19 +9,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Operands through their strides, whatever they are; or only as canonical panels (args.h). */
-enum sb_form { SB_FORM_ANY, SB_FORM_PANELS };
+#include "status.h"
+
+/*
+ * Operands through their strides, whatever they are; or only as canonical panels, or as the planes
+ * that a split kernel makes of those (args.h).
+ */
+enum sb_form { SB_FORM_ANY, SB_FORM_PANELS, SB_FORM_PLANES };
 
 struct sb_kernel {
-	const char *name;   /* also the symbol: sgemm_<method>_<BM>x<BN>x<BK> */
-	const char *source; /* of its image: sgemm_<method> */
-	const char *text;   /* what it changes against the one before */
-	int bm, bn, bk;	    /* tile of C, and values of k a step */
-	int threads, tm, tn, stages;
-	int blocks;  /* that the compiler leaves room for on a multiprocessor */
-	int dynamic; /* bytes of dynamic shared memory a launch must give */
+	const char *name;	     /* also the symbol: sgemm_<method>_<BM>x<BN>x<BK> */
+	const char *source;	     /* of its image: sgemm_<method> */
+	const char *text;	     /* what it changes against the one before */
+	int bm, bn, bk;		     /* tile of C, and values of k a step */
+	int threads, tm, tn, stages; /* on tensor cores no thread has a tile: tm and tn are 0 */
+	int blocks;		     /* that the compiler leaves room for on a multiprocessor */
+	int dynamic;		     /* bytes of dynamic shared memory a launch must give */
 	enum sb_form form;
-	int arch; /* least compute capability times ten */
+	int arch;    /* least compute capability times ten */
+	int cluster; /* blocks of a cluster */
+	enum sb_arithmetic arithmetic;
 };
 
 struct sb_pack_kernel {
@@ -33,6 +40,12 @@ struct sb_pack_kernel {
 struct sb_sum_kernel {
 	const char *name, *source, *text;
 	int be, bs; /* elements of C of a block, and slabs at a time */
+	int threads;
+};
+
+struct sb_split_kernel {
+	const char *name, *source, *text;
+	int bi, bk; /* block of i and k */
 	int threads;
 };
 
@@ -74,9 +87,74 @@ struct sb_target {
 const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
 					 const struct sb_target *target);
 
+/* Does the kernel run there? */
+bool sb_registry_runs(const struct sb_kernel *kernel, const struct sb_target *target);
+
+/* What rates.def says: FLOP/s of a multiprocessor that is full, seconds of a launch. */
+bool sb_registry_rate(const struct sb_kernel *kernel, double *full, double *fixed);
+
 /* The seconds that pick predicts of a kernel; infinite if it does not run there or has no rate. */
 double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
 			   const struct sb_target *target);
+
+/*
+ * The kernels that serve an emulated product together, each of which computes the tiles of C that
+ * the one before has left. Their tiles and what they read are as one: panels and cuts of C are
+ * multiples of bm and bn, depths of bk.
+ */
+struct sb_tiers {
+	const struct sb_kernel *fp16x3; /* or NULL: nothing is split, all tiles begin with bf16x6 */
+	const struct sb_kernel *half;	/* the same in smaller tiles, for small grids; or NULL */
+	const struct sb_kernel *bf16x6, *strict;
+	int bm, bn, bk;
+	/* Of the first and of half: FLOP/s of a multiprocessor, seconds of a launch. */
+	double rate, fixed, half_rate, half_fixed;
+};
+
+/* Sums shorter than this begin with bf16x6, which is the more accurate there. */
+#define SB_FP16X3_LEAST 1024
+
+/*
+ * As pick, of an emulated product: true, and the tiers are filled in; or false, and it is to be
+ * computed by a strict kernel. *why: NONE or SHORT; or NO_KERNEL, or FASTER, where a strict one is
+ * predicted to take less.
+ */
+bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
+			    struct sb_tiers *tiers, enum sb_fallback *why);
+/* The tiers that begin with a kernel, for any shape; short sums without fp16x3. False if it does
+ * not run there. */
+bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t k, const struct sb_target *target,
+			  struct sb_tiers *tiers, enum sb_fallback *why);
+/*
+ * As choose: one of their kernels that SHIMBLAS_KERNEL names is used for any shape, bf16x6 for all
+ * of C, and so is a strict one; *why is NAMED then.
+ */
+bool sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
+			      struct sb_tiers *tiers, enum sb_fallback *why);
+/* The kernels of a launch of m x n x k, in their order: at most SB_TIERS_MOST; how many. */
+#define SB_TIERS_MOST 3
+int sb_registry_tiers_launch(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
+			     int multiprocessors, const struct sb_kernel *kernels[SB_TIERS_MOST]);
+/* All of them that there are, in no order. */
+#define SB_TIERS_KERNELS 4
+int sb_registry_tiers_kernels(const struct sb_tiers *tiers,
+			      const struct sb_kernel *kernels[SB_TIERS_KERNELS]);
+/* The first of them that is there. */
+const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers);
+/* As work, of the one that needs most. */
+size_t sb_registry_tiers_work(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k);
+/* Predicted, where the guard turns nothing away: of the launches on panels that are split; and of
+ * splitting that many rows and columns. */
+double sb_registry_tiers_seconds(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
+				 int multiprocessors);
+double sb_registry_split_seconds(int64_t lines, int64_t k);
+const struct sb_split_kernel *sb_registry_split(void);
+
+/* Of a kernel on the tensor cores: its grid, where so many blocks run at once; and seconds at a
+ * rate in FLOP/s of each multiprocessor. */
+int64_t sb_registry_tensor_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int most);
+double sb_registry_tensor_seconds(const struct sb_kernel *kernel, double rate, int64_t m, int64_t n,
+				  int64_t k, int multiprocessors);
 
 /*
  * As pick, but SHIMBLAS_KERNEL overrides it. A name that is unknown or needs another device is

@@ -48,6 +48,30 @@ static void row(FILE *out, const char *label, const char *second, const struct s
 		sb_trace_fixed(rate(tally), 1).text);
 }
 
+/* Has a call been emulated, or was any to be? */
+static bool emulated(const struct sb_totals *totals)
+{
+	uint64_t fallen = 0;
+
+	for (int i = SB_FALLBACK_NONE + 1; i < SB_FALLBACKS; i++)
+		fallen += totals->fallback[i];
+	return fallen || totals->arithmetic[SB_FP16X3].calls || totals->arithmetic[SB_BF16X6].calls;
+}
+
+static void write_arithmetics(FILE *out, const struct sb_totals *totals)
+{
+	fprintf(out, "  side   arithmetic\n");
+	for (int i = SB_FP16X3; i < SB_ARITHMETICS; i++)
+		if (totals->arithmetic[i].calls)
+			row(out, sb_side_word(SB_GPU), sb_arithmetic_word((enum sb_arithmetic)i),
+			    &totals->arithmetic[i]);
+	for (int i = SB_FALLBACK_NONE + 1; i < SB_FALLBACKS; i++)
+		if (totals->fallback[i])
+			fprintf(out, "  %" PRIu64 " of them fell back: %s, %s\n",
+				totals->fallback[i], sb_fallback_word((enum sb_fallback)i),
+				sb_fallback_text((enum sb_fallback)i));
+}
+
 static void write_table(FILE *out, const struct sb_totals *totals)
 {
 	struct sb_tally all = sb_stats_sum(totals, SB_SIDES, SB_REASONS, SB_BUCKETS);
@@ -72,6 +96,8 @@ static void write_table(FILE *out, const struct sb_totals *totals)
 	row(out, "all", "", &all);
 	if (!all.calls)
 		return;
+	if (emulated(totals))
+		write_arithmetics(out, totals);
 	fprintf(out, "  side   size up to\n");
 	for (int bucket = 0; bucket < SB_BUCKETS; bucket++)
 		for (int side = 0; side < SB_SIDES; side++) {
@@ -137,6 +163,31 @@ static void write_cells(FILE *out, const struct sb_totals *totals)
 			}
 }
 
+static void write_emulated(FILE *out, const struct sb_totals *totals)
+{
+	const char *comma = "";
+
+	fprintf(out, ",\"arithmetic\":[");
+	for (int i = SB_FP16X3; i < SB_ARITHMETICS; i++) {
+		if (!totals->arithmetic[i].calls)
+			continue;
+		fprintf(out, "%s{\"arithmetic\":\"%s\",", comma,
+			sb_arithmetic_word((enum sb_arithmetic)i));
+		write_tally(out, &totals->arithmetic[i]);
+		fputc('}', out);
+		comma = ",";
+	}
+	fprintf(out, "],\"fallback\":{");
+	comma = "";
+	for (int i = SB_FALLBACK_NONE + 1; i < SB_FALLBACKS; i++)
+		if (totals->fallback[i]) {
+			fprintf(out, "%s\"%s\":%" PRIu64, comma,
+				sb_fallback_word((enum sb_fallback)i), totals->fallback[i]);
+			comma = ",";
+		}
+	fputc('}', out);
+}
+
 static void write_json(FILE *out, const struct sb_totals *totals)
 {
 	struct sb_tally all = sb_stats_sum(totals, SB_SIDES, SB_REASONS, SB_BUCKETS);
@@ -151,7 +202,10 @@ static void write_json(FILE *out, const struct sb_totals *totals)
 	write_tally(out, &all);
 	fprintf(out, "},\"by\":[");
 	write_cells(out, totals);
-	fprintf(out, "]}\n");
+	fputc(']', out);
+	if (emulated(totals))
+		write_emulated(out, totals);
+	fprintf(out, "}\n");
 }
 
 static bool ends_in(const char *text, const char *end)

@@ -20,6 +20,7 @@
 
 _Atomic uint64_t sb_route_quick;
 static atomic_int mode_in_force = SB_MODE_AUTO;
+static atomic_int math_in_force = SB_MATH_STRICT;
 static _Atomic double small_bound = -DBL_MAX;
 
 /* In a forced mode every product there is counts as large, or none does. */
@@ -43,6 +44,7 @@ static void take_setting(void)
 {
 	sb_process_start();
 	set_bound(sb_settings()->mode);
+	atomic_store(&math_in_force, sb_settings()->math);
 }
 
 /* Once, so that a first call never undoes what a program sets meanwhile. */
@@ -65,11 +67,24 @@ void sb_route_set_mode(int mode)
 	set_bound(mode);
 }
 
+int sb_route_math(void)
+{
+	begin();
+	return atomic_load_explicit(&math_in_force, memory_order_relaxed);
+}
+
+void sb_route_set_math(int math)
+{
+	begin();
+	atomic_store(&math_in_force, math);
+}
+
 struct sb_decision sb_route_to_cpu(struct sb_decision decision, enum sb_reason reason)
 {
 	decision.side = SB_CPU;
 	decision.reason = reason;
 	decision.kernel = NULL;
+	decision.manner = (struct sb_manner){.arithmetic = SB_NO_ARITHMETIC};
 	return decision;
 }
 
@@ -248,6 +263,7 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 	struct sb_situation situation = situation_here(backend);
 	struct sb_decision judged = decision;
 
+	situation.emulate = decision.emulate;
 	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
 		return sb_route_to_cpu(decision, situation.unusable);
 	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
@@ -309,6 +325,7 @@ static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *
 	enum sb_call_kind kind;
 	int mode = sb_route_mode();
 
+	decision.emulate = sb_route_math() == SB_MATH_EMULATED;
 	/* Asked again: at the first call the bound was not known. */
 	if ((double)call->m * (double)call->n * (double)call->k < atomic_load(&small_bound))
 		return decision;

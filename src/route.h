@@ -23,6 +23,8 @@ struct sb_decision {
 	enum sb_reason reason;
 	bool compare;	/* both sides are to answer, and be compared */
 	bool on_device; /* operands lie where no backend may look: only sb_offload() can answer */
+	bool emulate;	/* SHIMBLAS_MATH asks for it */
+	struct sb_manner manner;
 	const char *kernel; /* that ran, or is asked for by name; NULL if neither */
 	unsigned devices;   /* of the team that it ran on: a bit each, by their index */
 	/* Predicted, 0 where nothing was; the GPU's is the least it could be where that decided. */
@@ -63,5 +65,8 @@ static inline uint64_t sb_route_quick_bound(void)
 /* The mode in force (enum sb_mode): SHIMBLAS_MODE until a program sets another. */
 int sb_route_mode(void);
 void sb_route_set_mode(int mode);
+/* The arithmetic in force (enum sb_math): SHIMBLAS_MATH until a program sets another. */
+int sb_route_math(void);
+void sb_route_set_math(int math);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 enum sb_mode { SB_MODE_AUTO, SB_MODE_CPU, SB_MODE_GPU, SB_MODE_CHECK };
+enum sb_math { SB_MATH_STRICT, SB_MATH_EMULATED };
 
 /* One field a row of settings.def. Texts are "" where not given, never NULL, and live for ever. */
 #define SB_FIELD_CHOICE int

@@ -4,9 +4,11 @@
 #include "arena.h"
 #include "copy_threads.h"
 #include "launch.h"
+#include "model.h"
 #include "profile.h"
 #include "ring.h"
 #include "settings.h"
+#include "tiles.h"
 #include "timeline.h"
 
 struct sb_device *sb_shares_device(const struct sb_shares *s, int share)
@@ -36,6 +38,22 @@ static enum sb_status with_each(struct sb_shares *s, int count,
 	return status;
 }
 
+/* By the profile: what a plan of an emulated product is chosen by. */
+static struct sb_plan_pace pace_of(const struct sb_shares *s)
+{
+	const struct sb_profile *profile = sb_profile(NULL);
+	bool up = s->places[0] != SB_PLACE_PINNED || s->places[1] != SB_PLACE_PINNED;
+	bool down = s->places[2] != SB_PLACE_PINNED;
+
+	if (!s->emulated)
+		return (struct sb_plan_pace){0};
+	return (struct sb_plan_pace){
+		.up = sb_model_rate(profile, up ? SB_STAGED_UP : SB_PINNED_UP),
+		.down = sb_model_rate(profile, down ? SB_STAGED_DOWN : SB_PINNED_DOWN),
+		.multiprocessors = sb_launch_target(sb_shares_device(s, 0)).multiprocessors,
+	};
+}
+
 static void make_wish(struct sb_shares *s)
 {
 	s->wish = (struct sb_split_wish){
@@ -48,6 +66,8 @@ static void make_wish(struct sb_shares *s)
 			 .place_b = s->places[1],
 			 .place_c = s->places[2],
 			 .kernel = s->kernel,
+			 .tiers = s->emulated ? &s->tiers : NULL,
+			 .pace = pace_of(s),
 			 .panels = (int)sb_settings()->panels},
 		.devices = s->devices,
 		.linked = s->team->linked,
@@ -139,7 +159,10 @@ static enum sb_status prepare_ring(struct sb_shares *s, int share)
 
 static enum sb_status prepare_kernel(struct sb_shares *s, int share)
 {
-	return sb_launch_prepare(sb_shares_device(s, share), s->kernel);
+	struct sb_device *device = sb_shares_device(s, share);
+
+	return s->emulated ? sb_launch_prepare_tiers(device, &s->tiers)
+			   : sb_launch_prepare(device, s->kernel);
 }
 
 static void make_carries(struct sb_shares *s)
@@ -153,6 +176,7 @@ static void make_carries(struct sb_shares *s)
 			.device = sb_shares_device(s, s->count),
 			.call = &s->calls[s->count],
 			.kernel = s->kernel,
+			.tiers = s->emulated ? &s->tiers : NULL,
 			.plan = &share->plan,
 			.base = carry->base,
 			.places = {s->places[0], s->places[1]},
@@ -217,7 +241,22 @@ static enum sb_status prepare(struct sb_shares *s, int devices)
 	return status == SB_OK ? plan_and_take(s) : status;
 }
 
-enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel)
+static enum sb_status count_tiles(struct sb_shares *s, int share)
+{
+	return sb_tiles_count(&s->carries[share], s->tiles);
+}
+
+/* C is complete, whatever becomes of this; and it is no part of the call's timeline. */
+static void look_at_tiles(struct sb_shares *s)
+{
+	struct sb_timeline *timeline = sb_timeline_here;
+
+	sb_timeline_here = NULL;
+	(void)with_each(s, s->count, count_tiles);
+	sb_timeline_here = timeline;
+}
+
+static enum sb_status attempt(struct sb_shares *s, const struct sb_kernel *kernel, bool look)
 {
 	double begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_PREPARE);
 	enum sb_status status;
@@ -235,9 +274,26 @@ enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel
 		make_carries(s);
 		status = carry_out(s);
 	}
+	if (status == SB_OK && look)
+		look_at_tiles(s);
 	if (status != SB_LOST && with_each(s, devices, give) == SB_LOST)
 		status = SB_LOST;
 	return status;
+}
+
+enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel)
+{
+	s->emulated = false;
+	return attempt(s, kernel, false);
+}
+
+enum sb_status sb_shares_try_emulated(struct sb_shares *s, const struct sb_tiers *tiers, bool look)
+{
+	s->tiers = *tiers;
+	s->emulated = true;
+	for (int i = 0; i < SB_ARITHMETICS; i++)
+		s->tiles[i] = 0;
+	return attempt(s, sb_registry_first(tiers), look);
 }
 
 bool sb_shares_begun(const struct sb_shares *s)

@@ -19,6 +19,9 @@ struct sb_shares {
 
 	/* Of the last attempt. */
 	const struct sb_kernel *kernel;
+	struct sb_tiers tiers; /* of an emulated product: fp16x3 or bf16x6 is the kernel */
+	bool emulated;
+	int64_t tiles[SB_ARITHMETICS]; /* how many of C got which; 0: nobody has looked */
 	struct sb_split_wish wish;
 	struct sb_split split;
 	int count; /* that took part; 0: no plan was found */
@@ -33,6 +36,9 @@ struct sb_device *sb_shares_device(const struct sb_shares *shares, int share);
  * sb_carry_out(), and SB_NO_IMAGE if the kernel does not run on every device that is to take part.
  */
 enum sb_status sb_shares_try(struct sb_shares *shares, const struct sb_kernel *kernel);
+/* The same of an emulated product; with `look` the tiles of each kind are counted. */
+enum sb_status sb_shares_try_emulated(struct sb_shares *shares, const struct sb_tiers *tiers,
+				      bool look);
 /* Forgets an attempt; to be called before the next one, and in the end. */
 void sb_shares_drop(struct sb_shares *shares);
 

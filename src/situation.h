@@ -17,6 +17,7 @@ struct sb_situation {
 	int queue;		 /* callers who have or wait for the device */
 	int threads;		 /* of the backend, for this caller */
 	int callers;		 /* others who have the backend at work on such a call */
+	bool emulate;		 /* products on the GPU, where it can */
 	int processors;		 /* that all of them share; 0: as many as there are threads */
 };
 

@@ -135,7 +135,7 @@ static void count(struct sb_tally *tally, int64_t m, int64_t n, int64_t k, doubl
 
 static struct sb_last noted_call(uint32_t word)
 {
-	static const struct sb_outcome small = {SB_CPU, SB_REASON_SMALL, NULL, 0};
+	static const struct sb_outcome small = {.side = SB_CPU, .reason = SB_REASON_SMALL};
 
 	return (struct sb_last){word & 0xff, word >> 8 & 0xff, word >> 16, small};
 }
@@ -160,17 +160,27 @@ static void fold(struct block *block)
 	__atomic_store_n(&block->small.count, 0, __ATOMIC_RELEASE);
 }
 
+static void add_to(struct sb_tally *tally, const struct sb_call *call, double seconds)
+{
+	count(tally, call->m, call->n, call->k, sb_call_flops(call) / 2,
+	      sb_element(call->type)->bytes);
+	if (seconds > 0)
+		raise_sum(&tally->seconds, seconds);
+}
+
 void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome)
 {
 	struct block *block = mine ? mine : open_block();
-	double work = sb_call_flops(call) / 2;
-	struct sb_tally *tally =
-		&block->totals.tally[outcome->side][outcome->reason][sb_stats_bucket(work)];
+	struct sb_totals *totals = &block->totals;
+	const struct sb_manner *manner = &outcome->manner;
+	int bucket = sb_stats_bucket(sb_call_flops(call) / 2);
 
 	fold(block);
-	count(tally, call->m, call->n, call->k, work, sb_element(call->type)->bytes);
-	if (outcome->seconds > 0)
-		raise_sum(&tally->seconds, outcome->seconds);
+	add_to(&totals->tally[outcome->side][outcome->reason][bucket], call, outcome->seconds);
+	if (manner->arithmetic != SB_NO_ARITHMETIC) {
+		add_to(&totals->arithmetic[manner->arithmetic], call, outcome->seconds);
+		raise_count(&totals->fallback[manner->fallback]);
+	}
 	block->last = (struct sb_last){call->m, call->n, call->k, *outcome};
 	block->called = true;
 }
@@ -185,24 +195,34 @@ bool sb_stats_last(struct sb_last *last)
 	return true;
 }
 
+static void add_tally(struct sb_tally *sum, const struct sb_tally *part, double sign)
+{
+	uint64_t calls = __atomic_load_n(&part->calls, __ATOMIC_RELAXED);
+	double flops, bytes, seconds;
+
+	__atomic_load(&part->flops, &flops, __ATOMIC_RELAXED);
+	__atomic_load(&part->bytes, &bytes, __ATOMIC_RELAXED);
+	__atomic_load(&part->seconds, &seconds, __ATOMIC_RELAXED);
+	sum->calls += sign < 0 ? -calls : calls;
+	sum->flops += sign * flops;
+	sum->bytes += sign * bytes;
+	sum->seconds += sign * seconds;
+}
+
 static void add_totals(struct sb_totals *to, const struct sb_totals *from, double sign)
 {
 	for (int side = 0; side < SB_SIDES; side++)
 		for (int reason = 0; reason < SB_REASONS; reason++)
-			for (int bucket = 0; bucket < SB_BUCKETS; bucket++) {
-				struct sb_tally *sum = &to->tally[side][reason][bucket];
-				const struct sb_tally *part = &from->tally[side][reason][bucket];
-				uint64_t calls = __atomic_load_n(&part->calls, __ATOMIC_RELAXED);
-				double flops, bytes, seconds;
+			for (int bucket = 0; bucket < SB_BUCKETS; bucket++)
+				add_tally(&to->tally[side][reason][bucket],
+					  &from->tally[side][reason][bucket], sign);
+	for (int i = 0; i < SB_ARITHMETICS; i++)
+		add_tally(&to->arithmetic[i], &from->arithmetic[i], sign);
+	for (int i = 0; i < SB_FALLBACKS; i++) {
+		uint64_t calls = __atomic_load_n(&from->fallback[i], __ATOMIC_RELAXED);
 
-				__atomic_load(&part->flops, &flops, __ATOMIC_RELAXED);
-				__atomic_load(&part->bytes, &bytes, __ATOMIC_RELAXED);
-				__atomic_load(&part->seconds, &seconds, __ATOMIC_RELAXED);
-				sum->calls += sign < 0 ? -calls : calls;
-				sum->flops += sign * flops;
-				sum->bytes += sign * bytes;
-				sum->seconds += sign * seconds;
-			}
+		to->fallback[i] += sign < 0 ? -calls : calls;
+	}
 }
 
 static void read_raw(struct sb_totals *totals)

@@ -27,6 +27,8 @@ struct sb_tally {
 
 struct sb_totals {
 	struct sb_tally tally[SB_SIDES][SB_REASONS][SB_BUCKETS];
+	struct sb_tally arithmetic[SB_ARITHMETICS]; /* of those calls that the GPU answered */
+	uint64_t fallback[SB_FALLBACKS];	    /* of these: calls */
 };
 
 /* What became of one call. */
@@ -35,6 +37,7 @@ struct sb_outcome {
 	enum sb_reason reason;
 	const char *kernel; /* a name that lives for ever, or NULL */
 	double seconds;	    /* from entry to return; 0 where no clock was asked for */
+	struct sb_manner manner;
 };
 
 /* The bucket of mnk, and the largest cube root in a bucket (0 for the last, which has none). */

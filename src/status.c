@@ -24,6 +24,21 @@ static const struct {
 #undef SB_REASON
 };
 
+static const char *const arithmetics[SB_ARITHMETICS] = {
+	[SB_NO_ARITHMETIC] = "-",
+	[SB_FP16X3] = "fp16x3",
+	[SB_BF16X6] = "bf16x6",
+	[SB_STRICT] = "strict",
+};
+
+static const struct {
+	const char *word, *text;
+} fallbacks[SB_FALLBACKS] = {
+#define SB_FALLBACK(name, word, text) [SB_FALLBACK_##name] = {word, text},
+#include "fallbacks.def"
+#undef SB_FALLBACK
+};
+
 const char *sb_status_word(enum sb_status status)
 {
 	unsigned i = (unsigned)status;
@@ -43,4 +58,19 @@ const char *sb_reason_word(enum sb_reason reason)
 const char *sb_reason_text(enum sb_reason reason)
 {
 	return (unsigned)reason < SB_REASONS ? reasons[reason].text : "unknown";
+}
+
+const char *sb_arithmetic_word(enum sb_arithmetic arithmetic)
+{
+	return (unsigned)arithmetic < SB_ARITHMETICS ? arithmetics[arithmetic] : "unknown";
+}
+
+const char *sb_fallback_word(enum sb_fallback fallback)
+{
+	return (unsigned)fallback < SB_FALLBACKS ? fallbacks[fallback].word : "unknown";
+}
+
+const char *sb_fallback_text(enum sb_fallback fallback)
+{
+	return (unsigned)fallback < SB_FALLBACKS ? fallbacks[fallback].text : "unknown";
 }

@@ -14,31 +14,6 @@
 
 enum { TILE = 128, PADDED = 256, PIECE = 64 };
 
-static const struct sb_emulated_row rows[] = {
-#define SB_TENSOR(method, BM, BN, BK, threads, cluster, stages, dynamic, form, arch, text)         \
-	{"sgemm_" #method "_" #BM "x" #BN "x" #BK, #method, BM, BN, BK, threads, cluster, dynamic},
-#define SB_SPLIT(method, BI, BK, threads, text)                                                    \
-	{"split_" #method "_" #BI "x" #BK, "split_" #method, BI, 0, BK, threads, 1, 0},
-#define SB_KERNEL(method, BM, BN, BK, threads, blocks, TM, TN, stages, dynamic, form, arch, text)  \
-	{"sgemm_" #method "_" #BM "x" #BN "x" #BK,                                                 \
-	 #method "_" #BM "x" #BN "x" #BK,                                                          \
-	 BM,                                                                                       \
-	 BN,                                                                                       \
-	 BK,                                                                                       \
-	 threads,                                                                                  \
-	 1,                                                                                        \
-	 dynamic},
-#include "kernels.def"
-};
-
-struct sb_emulated_row sb_emulated_row(const char *method)
-{
-	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-		if (strcmp(rows[r].method, method) == 0)
-			return rows[r];
-	return (struct sb_emulated_row){0};
-}
-
 static char message[800];
 
 /* Memory that a launch may read or write; a second one of the kind is the oracle's. */
@@ -80,36 +55,6 @@ static int64_t up(int64_t x, int64_t to)
 	return (x + to - 1) / to * to;
 }
 
-static uint32_t next(uint32_t *state)
-{
-	*state = *state * 1664525u + 1013904223u;
-	return *state >> 8;
-}
-
-static float value(uint32_t *state, enum sb_emulated_values kind, int mn, int k)
-{
-	float mantissa = (float)next(state) / 16777216.0f - 0.5f;
-	int some = (int)(next(state) % 31) - 15;
-
-	switch (kind) {
-	case SB_EMULATED_PLAIN:
-		return ldexpf(mantissa, some % 3);
-	case SB_EMULATED_POSITIVE:
-		return fabsf(mantissa);
-	case SB_EMULATED_WIDE:
-		return ldexpf(mantissa, some);
-	case SB_EMULATED_ROWS:
-		return ldexpf(mantissa, mn * 7 % 61 - 30);
-	case SB_EMULATED_OUTLIER:
-		return k % 97 == 5 ? ldexpf(1.0f, 20) : mantissa;
-	case SB_EMULATED_TINY:
-		return ldexpf(mantissa, -127);
-	case SB_EMULATED_LARGE:
-		return mantissa * 0x1.fp127f * 2.0f;
-	}
-	return 0;
-}
-
 static bool take(struct run *run, int kind, int64_t bytes, int fill)
 {
 	size_t count = (size_t)up(bytes, 128);
@@ -134,7 +79,7 @@ static void fill_panel(struct run *run, int kind, int extent, enum sb_emulated_v
 
 	for (int k = 0; k < test->k; k++)
 		for (int mn = 0; mn < extent; mn++) {
-			float x = value(&seed, values, mn, k);
+			float x = sb_emulated_value(&seed, values, mn, k);
 
 			panel[k * ld + mn] =
 				others == SB_EMULATED_OUTLIER && k % 97 == 5 ? 0.0f : x;
@@ -155,7 +100,7 @@ static void fill_c(const struct run *run, unsigned char *bytes)
 	memset(bytes, 0xff, run->own.count[C]);
 	for (int64_t j = 0; j < test->n && test->beta != 0; j++)
 		for (int64_t i = 0; i < test->m; i++)
-			c[i + j * run->ldc] = value(&seed, SB_EMULATED_PLAIN, 0, 0);
+			c[i + j * run->ldc] = sb_emulated_value(&seed, SB_EMULATED_PLAIN, 0, 0);
 }
 
 static bool open_run(struct run *run)
@@ -223,16 +168,7 @@ static const char *compare(const struct run *run, const char *what)
 static void set_map(struct sb_tensor_map *map, const void *panel, int64_t ld, int64_t depth,
 		    int box_i, int box_k)
 {
-	struct sb_stand_in_map m = {
-		.magic = SB_TENSOR_MAP_MAGIC,
-		.rank = 2,
-		.type = SB_CU_TENSOR_FLOAT32,
-		.swizzle = SB_CU_TENSOR_SWIZZLE_NONE,
-		.address = (uintptr_t)panel,
-		.size = {(uint64_t)ld, (uint64_t)depth},
-		.stride = {(uint64_t)ld * sizeof(float)},
-		.box = {(uint16_t)box_i, (uint16_t)box_k},
-	};
+	const struct sb_stand_in_map m = SB_PANEL_MAP(panel, ld, depth, box_i, box_k);
 
 	memset(map->opaque, 0, sizeof map->opaque);
 	memcpy(map->opaque, &m, sizeof m);
@@ -311,25 +247,61 @@ static const char *split(struct run *run, int of)
 		      sizeof own);
 }
 
-static const char *multiply(struct run *run, const char *method, unsigned readable,
-			    void oracle(const struct sb_gemm_args *))
+static const char *multiply_row(struct run *run, const struct sb_emulated_row *row,
+				unsigned readable, void oracle(const struct sb_gemm_args *))
 {
-	const struct sb_emulated_row row = sb_emulated_row(method);
 	const struct sb_emulated_case *test = run->test;
 	struct sb_gemm_args own = product(run, &run->own), right = product(run, &run->oracle);
 	const unsigned flags = 1u << FLAGS_A | 1u << FLAGS_B;
-	int64_t tiles_m = up(test->m, row.BM) / row.BM, tiles_n = up(test->n, row.BN) / row.BN;
-	int64_t blocks = up(tiles_m, row.cluster) * tiles_n;
+	int64_t tiles_m = up(test->m, row->BM) / row->BM, tiles_n = up(test->n, row->BN) / row->BN;
+	int64_t blocks = up(tiles_m, row->cluster) * tiles_n;
 	bool persists = oracle != sb_oracle_flagged;
 
-	set_map(&own.map_a, own.a, run->ld_a, run->depth, row.BM, row.BK);
-	set_map(&own.map_b, own.b, run->ld_b, run->depth, row.BN, row.BK);
+	set_map(&own.map_a, own.a, run->ld_a, run->depth, row->BM, row->BK);
+	set_map(&own.map_b, own.b, run->ld_b, run->depth, row->BN, row->BK);
 	oracle(&right);
 	run->readable = readable | flags | (test->k > SB_SPLIT_CHUNK ? 1u << WORK : 0) |
 			(test->beta != 0 ? 1u << C : 0);
 	run->writable = 1u << C | (persists ? flags | 1u << WORK : 0);
-	return launch(run, &row, persists && blocks > test->blocks ? test->blocks : blocks, &own,
+	return launch(run, row, persists && blocks > test->blocks ? test->blocks : blocks, &own,
 		      sizeof own);
+}
+
+/* What products change, kept aside, or as it was again. */
+static bool keep(const struct run *run, struct memory *kept)
+{
+	for (int kind = FLAGS_A; kind <= C; kind++) {
+		kept->bytes[kind] = malloc(run->own.count[kind]);
+		if (!kept->bytes[kind])
+			return false;
+		memcpy(kept->bytes[kind], run->own.bytes[kind], run->own.count[kind]);
+	}
+	return true;
+}
+
+static void restore(struct run *run, const struct memory *kept)
+{
+	for (int kind = FLAGS_A; kind <= C; kind++) {
+		memcpy(run->own.bytes[kind], kept->bytes[kind], run->own.count[kind]);
+		memcpy(run->oracle.bytes[kind], kept->bytes[kind], run->own.count[kind]);
+	}
+}
+
+/* By each tile of the method; the last one's products stay. */
+static const char *multiply(struct run *run, const char *method, unsigned readable,
+			    void oracle(const struct sb_gemm_args *))
+{
+	struct memory kept = {{0}, {0}};
+	const char *wrong = keep(run, &kept) ? NULL : "no memory";
+
+	for (size_t r = 0; r < sb_emulated_row_count && !wrong; r++)
+		if (strcmp(sb_emulated_rows[r].method, method) == 0) {
+			restore(run, &kept);
+			wrong = multiply_row(run, &sb_emulated_rows[r], readable, oracle);
+		}
+	for (int kind = FLAGS_A; kind <= C; kind++)
+		free(kept.bytes[kind]);
+	return wrong;
 }
 
 static int written(const struct run *run, unsigned of_these, unsigned wanted)
@@ -374,10 +346,8 @@ const char *sb_emulated_case_run(const struct sb_emulated_case *test,
 	struct run run = {.test = test};
 	const char *wrong = open_run(&run) ? NULL : "no memory";
 
-	if (!wrong)
-		wrong = split(&run, 0);
-	if (!wrong)
-		wrong = split(&run, 1);
+	for (int of = 0; of < 2 && !wrong; of++)
+		wrong = split(&run, of);
 	if (!wrong)
 		wrong = multiply(&run, "fp16x3", planes, sb_oracle_fp16x3);
 	if (!wrong)

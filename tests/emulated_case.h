@@ -10,6 +10,7 @@
 
 #include "exact.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum sb_emulated_values {
@@ -18,9 +19,14 @@ enum sb_emulated_values {
 	SB_EMULATED_WIDE,     /* exponents from -15 to 15 */
 	SB_EMULATED_ROWS,     /* each row (of k) of another size, from 2^-30 to 2^30 */
 	SB_EMULATED_OUTLIER,  /* one large element a row; the other operand's is zero there */
-	SB_EMULATED_TINY,     /* denormal floats */
-	SB_EMULATED_LARGE     /* the largest floats: sums overflow */
+	SB_EMULATED_SLABS, /* scales as far apart as near ones may be, the last one the largest */
+	SB_EMULATED_FAR_SLABS, /* and farther */
+	SB_EMULATED_TINY,      /* denormal floats */
+	SB_EMULATED_LARGE      /* the largest floats: sums overflow */
 };
+
+/* The next such element: number k of row mn. */
+float sb_emulated_value(uint32_t *state, enum sb_emulated_values kind, int mn, int k);
 
 /* An element that is changed. */
 struct sb_emulated_poke {
@@ -56,11 +62,15 @@ const char *sb_emulated_case_run_warps(const struct sb_emulated_case *test,
 				       struct sb_emulated_tiles *tiles,
 				       struct sb_exact_counts *counts);
 
-/* The first row of that method in kernels.def; its name is NULL if there is none. */
+/* The rows of kernels.def; of other than tensor core kernels, the method has the tile in its name.
+ */
 struct sb_emulated_row {
 	const char *name, *method;
 	int BM, BN, BK, threads, cluster, dynamic;
 };
+extern const struct sb_emulated_row sb_emulated_rows[];
+extern const size_t sb_emulated_row_count;
+/* The first row of that method; its name is NULL if there is none. */
 struct sb_emulated_row sb_emulated_row(const char *method);
 
 #endif

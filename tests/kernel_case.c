@@ -120,16 +120,7 @@ static int64_t up(int64_t x, int64_t to)
 static void set_map(struct sb_tensor_map *map, const float *panel, int64_t extent, int64_t depth,
 		    int box_i, int box_k)
 {
-	struct sb_stand_in_map m = {
-		.magic = SB_TENSOR_MAP_MAGIC,
-		.rank = 2,
-		.type = SB_CU_TENSOR_FLOAT32,
-		.swizzle = SB_CU_TENSOR_SWIZZLE_NONE,
-		.address = (uintptr_t)panel,
-		.size = {(uint64_t)extent, (uint64_t)depth},
-		.stride = {(uint64_t)extent * sizeof(float)},
-		.box = {(uint16_t)box_i, (uint16_t)box_k},
-	};
+	const struct sb_stand_in_map m = SB_PANEL_MAP(panel, extent, depth, box_i, box_k);
 
 	memset(map->opaque, 0, sizeof map->opaque);
 	memcpy(map->opaque, &m, sizeof m);

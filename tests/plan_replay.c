@@ -7,7 +7,8 @@
 
 #include "args.h"
 
-#define REGIONS 256
+#define REGIONS 1024
+#define FLAGGED 128
 
 /* A piece of the device region: what it holds, and who touched it last on each stream. */
 struct region {
@@ -141,6 +142,72 @@ static void read_panels(struct replay *r, int i, int operand, size_t at, int64_t
 	}
 }
 
+/* Where a panel's planes begin, and its flags. */
+static size_t planes_of(const struct sb_plan_operand *o, int slot, int64_t into)
+{
+	return o->split_base + (size_t)slot * o->split_bytes +
+	       (size_t)(into * o->padded_k) * sizeof(float);
+}
+
+static size_t flags_of(const struct sb_plan_operand *o, int64_t start)
+{
+	return o->flags_base + (size_t)(start / FLAGGED) * sizeof(uint32_t);
+}
+
+/* A panel that has arrived, all of it, becomes planes, or is flagged. */
+static void replay_split(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	const struct sb_plan_operand *o = &r->plan->operands[step->operand];
+	struct region *flags = region_at(r, flags_of(o, step->start));
+	int64_t end = step->start + step->count;
+
+	EXPECT(r, r->plan->emulated && r->plan->split == (step->kind == SB_STEP_SPLIT));
+	EXPECT(r, step->start % FLAGGED == 0 && (step->count % FLAGGED == 0 || end == o->extent));
+	EXPECT(r, step->padded % FLAGGED == 0 && step->padded >= step->count);
+	touch(r, flags, i, 1);
+	fill(flags, step);
+	if (step->kind == SB_STEP_SPLIT) {
+		int slot = (int)((step->to - o->split_base) / o->split_bytes);
+		struct region *panel = region_at(r, step->from);
+		struct region *planes = region_at(r, planes_of(o, slot, step->into));
+
+		EXPECT(r, step->to == o->split_base + (size_t)slot * o->split_bytes);
+		EXPECT(r, step->into + step->padded <= o->padded);
+		EXPECT(r, panel->start == step->start && panel->count == step->count);
+		touch(r, panel, i, 0);
+		touch(r, planes, i, 1);
+		planes->count = 0;
+		fill(planes, step);
+	}
+}
+
+static void read_part(struct replay *r, int i, size_t at, int64_t start, int64_t count)
+{
+	struct region *region = region_at(r, at);
+
+	touch(r, region, i, 0);
+	EXPECT(r, region->start == start && region->count == count);
+}
+
+/* What the tiers read beside panels; they raise flags, but each other's in any order. */
+static void read_parts(struct replay *r, int i, int operand, int64_t start, int64_t count)
+{
+	const struct sb_plan_operand *o = &r->plan->operands[operand];
+	int slot = r->plan->steps[i].slots[operand];
+
+	EXPECT(r, start % FLAGGED == 0);
+	for (int64_t p = start / o->panel; p * o->panel < start + count; p++) {
+		int64_t first = p * o->panel;
+		int64_t rows = o->extent - first < o->panel ? o->extent - first : o->panel;
+
+		read_part(r, i, flags_of(o, first), first, rows);
+		if (r->plan->split)
+			read_part(r, i, planes_of(o, slot, r->plan->whole ? first : 0), first,
+				  rows);
+	}
+}
+
 static void replay_gemm(struct replay *r, int i)
 {
 	const struct sb_step *step = &r->plan->steps[i];
@@ -149,6 +216,11 @@ static void replay_gemm(struct replay *r, int i)
 	read_panels(r, i, SB_OPERAND_A, step->a, step->i0, step->m);
 	read_panels(r, i, SB_OPERAND_B, step->b, step->j0, step->n);
 	EXPECT(r, step->depth > 0 && step->k0 + step->depth <= r->wish->k);
+	if (r->plan->emulated) {
+		EXPECT(r, step->depth == r->wish->k);
+		read_parts(r, i, SB_OPERAND_A, step->i0, step->m);
+		read_parts(r, i, SB_OPERAND_B, step->j0, step->n);
+	}
 	if (!r->plan->buffers) {
 		EXPECT(r, step->depth == r->wish->k);
 		r->covered += (double)step->m * (double)step->n;
@@ -186,7 +258,7 @@ static void replay_down(struct replay *r, int i)
 static void replay_step(struct replay *r, int i)
 {
 	const struct sb_step *step = &r->plan->steps[i];
-	struct region *to = step->kind < SB_STEP_GEMM ? region_at(r, step->to) : NULL;
+	struct region *to = step->kind < SB_STEP_SPLIT ? region_at(r, step->to) : NULL;
 
 	order(r, i);
 	switch (step->kind) {
@@ -219,12 +291,55 @@ static void replay_step(struct replay *r, int i)
 	case SB_STEP_PEER:
 		EXPECT(r, step->kind != SB_STEP_PEER); /* a plan alone has none */
 		break;
+	case SB_STEP_SPLIT:
+	case SB_STEP_FLAG:
+		replay_split(r, i);
+		break;
 	case SB_STEP_GEMM:
 		replay_gemm(r, i);
 		break;
 	case SB_STEP_DOWN:
 		replay_down(r, i);
 		break;
+	}
+}
+
+struct range {
+	size_t at, bytes;
+};
+
+/* Nothing in the region lies over anything else. */
+static void check_layout(struct replay *r)
+{
+	const struct sb_plan *p = r->plan;
+	struct range ranges[16];
+	int count = 0;
+
+	for (int i = 0; i < SB_OPERANDS; i++) {
+		const struct sb_plan_operand *o = &p->operands[i];
+		size_t words = (size_t)((o->extent + FLAGGED - 1) / FLAGGED);
+
+		ranges[count++] = (struct range){o->base, o->bytes};
+		ranges[count++] = (struct range){o->split_base, (size_t)o->slots * o->split_bytes};
+		ranges[count++] =
+			(struct range){o->flags_base, p->emulated ? words * sizeof(uint32_t) : 0};
+		if (o->way == SB_WAY_RAW && p->whole)
+			ranges[count++] = (struct range){
+				o->raw_base, (size_t)(o->extent * p->raw_pitch[i]) * sizeof(float)};
+		EXPECT(r, !p->split || o->planes_bytes >= (size_t)(o->padded * o->padded_k) * 4);
+	}
+	ranges[count++] = (struct range){p->buffer_base, (size_t)p->buffers * p->buffer_bytes};
+	for (int i = 0; i < 2; i++) {
+		ranges[count++] = (struct range){p->work_base[i],
+						 i < 1 + (p->buffers > 0) ? p->work_bytes : 0};
+		ranges[count++] = (struct range){p->raw_base[i], p->whole ? 0 : p->raw_bytes};
+	}
+	for (int i = 0; i < count; i++) {
+		EXPECT(r, ranges[i].at + ranges[i].bytes <= p->device_bytes || !ranges[i].bytes);
+		for (int j = 0; j < i; j++)
+			EXPECT(r, ranges[i].bytes == 0 || ranges[j].bytes == 0 ||
+					  ranges[i].at + ranges[i].bytes <= ranges[j].at ||
+					  ranges[j].at + ranges[j].bytes <= ranges[i].at);
 	}
 }
 
@@ -235,6 +350,7 @@ int plan_replay(const struct sb_plan *plan, const struct sb_plan_wish *wish)
 	memset(r.event_stream, 0xff, sizeof r.event_stream);
 	r.seen = malloc((size_t)plan->count * sizeof *r.seen);
 	EXPECT(&r, plan->device_bytes <= wish->device_bytes);
+	check_layout(&r);
 	for (int i = 0; i < plan->count; i++)
 		replay_step(&r, i);
 	EXPECT(&r, r.covered == (double)wish->m * (double)wish->n);

@@ -152,6 +152,25 @@ static struct place writer_of(struct replay *r, int device, int operand, int64_t
 	return (struct place){device, found};
 }
 
+/* The step that splits a panel; it must be the only one. */
+static struct place split_of(struct replay *r, int device, int operand, int64_t start)
+{
+	const struct sb_plan *plan = plan_of(r, device);
+	int found = -1;
+
+	for (int i = 0; i < plan->count; i++) {
+		const struct sb_step *s = &plan->steps[i];
+
+		if ((s->kind != SB_STEP_SPLIT && s->kind != SB_STEP_FLAG) ||
+		    s->operand != operand || s->start != start)
+			continue;
+		EXPECT(r, found < 0);
+		found = i;
+	}
+	EXPECT(r, found >= 0);
+	return (struct place){device, found < 0 ? 0 : found};
+}
+
 /* A product comes after every panel that it reads, and it reads them where they are. */
 static void check_reads(struct replay *r, struct place at, int operand, size_t from, int64_t start,
 			int64_t count)
@@ -163,6 +182,8 @@ static void check_reads(struct replay *r, struct place at, int operand, size_t f
 		struct place writer = writer_of(r, at.device, operand, p * o->panel);
 
 		EXPECT(r, !r->wrong && before(r, writer, at));
+		if (plan_of(r, at.device)->emulated)
+			EXPECT(r, before(r, split_of(r, at.device, operand, p * o->panel), at));
 	}
 }
 
@@ -195,6 +216,14 @@ static void check_peer(struct replay *r, struct place at)
 	check_cleared(r, at);
 }
 
+/* The panel is there before it is split, however it has come. */
+static void check_split(struct replay *r, struct place at)
+{
+	const struct sb_step *step = step_of(r, at);
+
+	EXPECT(r, before(r, writer_of(r, at.device, step->operand, step->start), at));
+}
+
 static void check_step(struct replay *r, struct place at)
 {
 	const struct sb_step *step = step_of(r, at);
@@ -214,6 +243,10 @@ static void check_step(struct replay *r, struct place at)
 		break;
 	case SB_STEP_UP:
 		check_cleared(r, at);
+		break;
+	case SB_STEP_SPLIT:
+	case SB_STEP_FLAG:
+		check_split(r, at);
 		break;
 	case SB_STEP_PACK:
 	case SB_STEP_CLEAR:

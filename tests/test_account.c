@@ -52,10 +52,10 @@ static void a_line_tells_of_each_call(void)
 	said = suite_child_said();
 	CU_ASSERT_EQUAL(suite_child_lines(), 2);
 	CU_ASSERT_EQUAL(strstr(said, "shimblas: sgemm tn m=2 n=2 k=2 lda=9 ldb=9 ldc=9 side=gpu "
-				     "kernel=made_up device=0 ms="),
+				     "kernel=made_up math=- device=0 ms="),
 			said);
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, " reason=forced\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, " side=cpu kernel=- device=- "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, " side=cpu kernel=- math=- device=- "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, " reason=invalid\n"));
 }
 

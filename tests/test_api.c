@@ -28,7 +28,10 @@ _Static_assert(offsetof(struct shimblas_decision, m) == 32, "ABI");
 _Static_assert(offsetof(struct shimblas_decision, n) == 40, "ABI");
 _Static_assert(offsetof(struct shimblas_decision, k) == 48, "ABI");
 _Static_assert(offsetof(struct shimblas_decision, seconds) == 56, "ABI");
-_Static_assert(sizeof(struct shimblas_decision) >= 64, "ABI");
+_Static_assert(offsetof(struct shimblas_decision, arithmetic) == 64, "ABI");
+_Static_assert(offsetof(struct shimblas_decision, fallback) == 72, "ABI");
+_Static_assert(sizeof(struct shimblas_decision) >= 80, "ABI");
+_Static_assert(SHIMBLAS_MATH_STRICT == 0 && SHIMBLAS_MATH_EMULATED == 1, "ABI");
 _Static_assert(SHIMBLAS_MODE_AUTO == 0 && SHIMBLAS_MODE_CPU == 1 && SHIMBLAS_MODE_GPU == 2 &&
 		       SHIMBLAS_MODE_CHECK == 3,
 	       "ABI");
@@ -39,6 +42,8 @@ static struct {
 	__typeof__(&shimblas_version_string) version_string;
 	__typeof__(&shimblas_get_mode) get_mode;
 	__typeof__(&shimblas_set_mode) set_mode;
+	__typeof__(&shimblas_get_math) get_math;
+	__typeof__(&shimblas_set_math) set_math;
 	__typeof__(&shimblas_get_statistics) get_statistics;
 	__typeof__(&shimblas_reset_statistics) reset_statistics;
 	__typeof__(&shimblas_last_decision) last_decision;
@@ -139,6 +144,28 @@ static void a_struct_is_filled_to_its_size_and_no_further(void)
 	multiply(COLUMN, 2, 3, 4);
 	CU_ASSERT_EQUAL(api.last_decision(&decision.decision), 0);
 	CU_ASSERT_EQUAL(decision.after[0], 'x');
+	/* One that knows nothing of the arithmetic. */
+	memset(&decision, 'x', sizeof decision);
+	decision.decision.size = offsetof(struct shimblas_decision, arithmetic);
+	CU_ASSERT_EQUAL(api.last_decision(&decision.decision), 0);
+	CU_ASSERT_EQUAL(*(char *)&decision.decision.arithmetic, 'x');
+}
+
+static void the_arithmetic_is_set_and_told(void)
+{
+	struct shimblas_decision last = {.size = sizeof last};
+	enum shimblas_math before = api.get_math();
+
+	CU_ASSERT_EQUAL(api.set_math(SHIMBLAS_MATH_EMULATED), 0);
+	CU_ASSERT_EQUAL(api.get_math(), SHIMBLAS_MATH_EMULATED);
+	CU_ASSERT_EQUAL(api.set_math((enum shimblas_math)2), -1);
+	CU_ASSERT_EQUAL(api.get_math(), SHIMBLAS_MATH_EMULATED);
+	multiply(COLUMN, 200, 130, 140);
+	CU_ASSERT_EQUAL(api.last_decision(&last), 0);
+	/* A product as small as this is left to strict kernels, where it is the GPU's at all. */
+	CU_ASSERT_STRING_EQUAL(last.arithmetic, strcmp(last.side, "gpu") ? "-" : "strict");
+	CU_ASSERT(strcmp(last.side, "cpu") == 0 || strcmp(last.fallback, "-") != 0);
+	CU_ASSERT_EQUAL(api.set_math(before), 0);
 }
 
 static void a_size_that_no_version_had_is_refused(void)
@@ -233,6 +260,7 @@ static const struct suite_case cases[] = {
 	{"calls are counted until reset", calls_are_counted_until_reset},
 	{"a struct is filled to its size and no further",
 	 a_struct_is_filled_to_its_size_and_no_further},
+	{"the arithmetic is set and told", the_arithmetic_is_set_and_told},
 	{"a size that no version had is refused", a_size_that_no_version_had_is_refused},
 	{"a thread without calls has no decision", a_thread_without_calls_has_no_decision},
 	{"reasons are explained", reasons_are_explained},
@@ -247,6 +275,8 @@ int main(void)
 	BIND(version_string);
 	BIND(get_mode);
 	BIND(set_mode);
+	BIND(get_math);
+	BIND(set_math);
 	BIND(get_statistics);
 	BIND(reset_statistics);
 	BIND(last_decision);

@@ -75,6 +75,18 @@ static void chunks_of_k(void)
 	run(&test, 0, 1, 0);
 }
 
+/* Sums that slabs of other scales go on with: as far from those as they may be, and farther. */
+static void scales_of_slabs(void)
+{
+	struct sb_emulated_case test = {
+		9, 10, 4096, 0, 1.0f, 0.0f, SB_EMULATED_SLABS, SB_EMULATED_SLABS, 2, NULL};
+
+	run(&test, 1, 0, 0);
+	test.k = 1040;
+	test.a = test.b = SB_EMULATED_FAR_SLABS;
+	run(&test, 1, 0, 0);
+}
+
 /* More tiles than blocks; a row of tiles that has no neighbour; tiles passed over between them. */
 static void blocks_go_from_tile_to_tile(void)
 {
@@ -192,6 +204,7 @@ int main(void)
 	CU_ADD_TEST(suite, around_a_tile);
 	CU_ADD_TEST(suite, slabs_of_k);
 	CU_ADD_TEST(suite, chunks_of_k);
+	CU_ADD_TEST(suite, scales_of_slabs);
 	CU_ADD_TEST(suite, blocks_go_from_tile_to_tile);
 	CU_ADD_TEST(suite, alpha_and_beta);
 	CU_ADD_TEST(suite, kinds_of_values);

@@ -225,6 +225,37 @@ static void what_lies_on_the_device_stays_there(void)
 	CU_ASSERT_EQUAL(judge(128, s).side, SB_GPU);
 }
 
+/* Whatever the shape, whoever asks for emulation is never predicted to wait longer for it. */
+static void emulated_products_are_predicted_apart(void)
+{
+	struct sb_situation strict = ready(16), emulated = ready(16);
+	const struct sb_profile *profile = sb_profile_shipped();
+	int faster = 0;
+
+	emulated.emulate = true;
+	for (int64_t m = 16; m <= 20000; m *= 3)
+		for (int64_t n = 16; n <= 20000; n *= 3)
+			for (int64_t k = 16; k <= 20000; k *= 2) {
+				struct sb_call call = product(m, n, k);
+				struct sb_gpu_parts parts = sb_model_gpu(profile, &emulated, &call);
+				bool is = parts.kernel->arithmetic != SB_STRICT;
+
+				CU_ASSERT(on_gpu(emulated, call) <= on_gpu(strict, call) + 1e-9);
+				CU_ASSERT_EQUAL(is, parts.fallback == SB_FALLBACK_NONE ||
+							    parts.fallback == SB_FALLBACK_SHORT);
+				faster += is;
+			}
+	CU_ASSERT(faster > 50);
+	for (int64_t n = 2048; n <= 16384; n *= 2) {
+		struct sb_call call = square(n);
+		struct sb_gpu_parts parts = sb_model_gpu(profile, &emulated, &call);
+		double rate = 2e-12 * (double)n * (double)n * (double)n / parts.computing;
+
+		CU_ASSERT_STRING_EQUAL(parts.kernel->source, "sgemm_fp16x3");
+		CU_ASSERT(rate > 150 && rate < 260);
+	}
+}
+
 static void health_gives_the_reason(void)
 {
 	struct sb_situation s = ready(16);
@@ -258,6 +289,7 @@ int main(void)
 		{"a queue makes a device busy", a_queue_makes_a_device_busy},
 		{"callers share the processors", callers_share_the_processors},
 		{"what lies on the device stays there", what_lies_on_the_device_stays_there},
+		{"emulated products are predicted apart", emulated_products_are_predicted_apart},
 		{"health gives the reason", health_gives_the_reason},
 	};
 

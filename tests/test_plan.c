@@ -15,6 +15,22 @@ static int64_t pick(int64_t least, int64_t most)
 	return least + (int64_t)(state >> 4) % (most - least + 1);
 }
 
+static const struct sb_target hopper = {90, 132, 232448, true};
+static const struct sb_target ampere = {80, 108, 166912, true};
+
+/* The tiers of a device, for a k: with planes or without. */
+static void emulate(struct sb_plan_wish *wish, const struct sb_target *target,
+		    struct sb_tiers *tiers)
+{
+	enum sb_fallback why;
+
+	(void)sb_registry_pick_tiers(wish->m, wish->n, wish->k, target, tiers, &why);
+	CU_ASSERT(why != SB_FALLBACK_NO_KERNEL);
+	wish->tiers = tiers;
+	wish->kernel = sb_registry_first(tiers);
+	wish->pace = (struct sb_plan_pace){45e9, 40e9, target->multiprocessors};
+}
+
 static struct sb_plan_wish random_wish(void)
 {
 	static const enum sb_place places[] = {SB_PLACE_PAGEABLE, SB_PLACE_PAGEABLE,
@@ -55,6 +71,68 @@ static void random_plans_are_complete_bounded_and_ordered(void)
 		}
 	}
 	CU_ASSERT(made > 1200 && refused > 20);
+}
+
+static void random_plans_of_emulated_products_are_too(void)
+{
+	int made = 0, refused = 0, whole = 0, flagged = 0;
+
+	for (int i = 0; i < 2500; i++) {
+		struct sb_plan_wish wish = random_wish();
+		struct sb_tiers tiers;
+		struct sb_plan plan;
+		enum sb_status status;
+		int wrong;
+
+		emulate(&wish, i % 3 ? &hopper : &ampere, &tiers);
+		status = sb_plan_make(&plan, &wish);
+		CU_ASSERT(status == SB_OK || status == SB_NO_MEMORY);
+		if (status != SB_OK) {
+			refused++;
+			continue;
+		}
+		wrong = plan_replay(&plan, &wish);
+		if (wrong)
+			fprintf(stderr, "call %d\n", i);
+		CU_ASSERT_EQUAL(wrong, 0);
+		CU_ASSERT_EQUAL(plan.run, wish.k);
+		whole += plan.whole;
+		flagged += !plan.split;
+		sb_plan_free(&plan);
+		made++;
+	}
+	CU_ASSERT(made > 1200 && refused > 20 && whole > 400 && made - whole > 100);
+	CU_ASSERT(flagged > 300 && flagged < made - 300);
+}
+
+/* Fewer steps for the wire to wait for, or wider ones to fill the device: as the pace has it. */
+static void panels_of_emulated_products_follow_the_pace(void)
+{
+	struct sb_plan_wish wish = {
+		.m = 8192, .n = 8192, .k = 8192, .device_bytes = (size_t)1 << 36};
+	struct sb_tiers tiers;
+	struct sb_plan plan;
+	double best, other;
+	int panels;
+
+	emulate(&wish, &hopper, &tiers);
+	panels = sb_plan_panels(&wish);
+	CU_ASSERT(panels >= 8);
+	CU_ASSERT_EQUAL_FATAL(sb_plan_make(&plan, &wish), SB_OK);
+	best = sb_plan_seconds(&plan, &wish);
+	CU_ASSERT_EQUAL(plan.operands[SB_OPERAND_A].panels, panels);
+	sb_plan_free(&plan);
+	wish.panels = 1;
+	CU_ASSERT_EQUAL_FATAL(sb_plan_make(&plan, &wish), SB_OK);
+	other = sb_plan_seconds(&plan, &wish);
+	CU_ASSERT(best < 0.8 * other);
+	sb_plan_free(&plan);
+	/* With nothing to bring and nothing to fetch, few. */
+	wish.panels = 0;
+	wish.place_a = wish.place_b = wish.place_c = SB_PLACE_DEVICE;
+	CU_ASSERT(sb_plan_panels(&wish) <= panels / 2);
+	wish.m = wish.n = wish.k = 2048;
+	CU_ASSERT_EQUAL(sb_plan_panels(&wish), 1);
 }
 
 /* Bytes that cross the wire upwards. */
@@ -182,6 +260,10 @@ int main(void)
 	const struct suite_case tests[] = {
 		{"random plans are complete, bounded and ordered",
 		 random_plans_are_complete_bounded_and_ordered},
+		{"random plans of emulated products are too",
+		 random_plans_of_emulated_products_are_too},
+		{"panels of emulated products follow the pace",
+		 panels_of_emulated_products_follow_the_pace},
 		{"traffic is near the bound", traffic_is_near_the_bound},
 		{"a plan is a function of the wish alone", a_plan_is_a_function_of_the_wish_alone},
 		{"a full panel of the plain kernel fits in practice",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profile.h"
+#include "profile_file.h"
 #include "profile_text.h"
 #include "suite.h"
 #include "threads.h"

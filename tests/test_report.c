@@ -105,8 +105,12 @@ static void count_some(void)
 {
 	const struct sb_call small = {.m = 4, .n = 4, .k = 4},
 			     large = {.m = 2000, .n = 2000, .k = 2000};
-	const struct sb_outcome cpu = {SB_CPU, SB_REASON_SMALL, NULL, 0},
-				gpu = {SB_GPU, SB_REASON_FASTER, "kernel", 1.25};
+	const struct sb_outcome cpu = {.side = SB_CPU, .reason = SB_REASON_SMALL},
+				gpu = {.side = SB_GPU,
+				       .reason = SB_REASON_FASTER,
+				       .kernel = "kernel",
+				       .seconds = 1.25,
+				       .manner = {.arithmetic = SB_STRICT}};
 
 	sb_stats_reset();
 	sb_stats_add(&small, &cpu);
@@ -125,6 +129,29 @@ static void the_json_report_is_json_on_one_line(void)
 					    "\"calls\":2,\"flops\":256,\"bytes\":384,"));
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(text, "{\"side\":\"gpu\",\"reason\":\"faster\",\"size\":2048,\"calls\":1,"));
+}
+
+static void the_arithmetic_is_told_where_any_call_was_to_be_emulated(void)
+{
+	const struct sb_call large = {.m = 2000, .n = 2000, .k = 2000};
+	struct sb_outcome gpu = {.side = SB_GPU,
+				 .reason = SB_REASON_FASTER,
+				 .kernel = "kernel",
+				 .manner = {.arithmetic = SB_FP16X3}};
+
+	count_some();
+	CU_ASSERT_PTR_NULL(strstr(report("g.json"), "arithmetic"));
+	CU_ASSERT_PTR_NULL(strstr(report("g"), "arithmetic"));
+	sb_stats_add(&large, &gpu);
+	gpu.manner.fallback = SB_FALLBACK_GUARD;
+	sb_stats_add(&large, &gpu);
+	CU_ASSERT_TRUE(is_json(report("h.json")));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(text, ",\"arithmetic\":[{\"arithmetic\":\"fp16x3\",\"calls\":2,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "{\"arithmetic\":\"strict\",\"calls\":1,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, ",\"fallback\":{\"guard\":1}}"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(report("h"), "\n  gpu    fp16x3                 2 "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n  1 of them fell back: guard, values that two"));
 }
 
 static void devices_are_named_where_the_gpu_has_answered(void)
@@ -221,6 +248,8 @@ static void the_judge_of_json_knows_bad_from_good(void)
 
 static const struct suite_case cases[] = {
 	{"the JSON report is JSON, on one line", the_json_report_is_json_on_one_line},
+	{"the arithmetic is told where any call was to be emulated",
+	 the_arithmetic_is_told_where_any_call_was_to_be_emulated},
 	{"devices are named where the GPU has answered",
 	 devices_are_named_where_the_gpu_has_answered},
 	{"an empty report is JSON too", an_empty_report_is_json_too},

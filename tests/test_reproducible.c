@@ -68,6 +68,12 @@ static void the_side_is_the_shapes(void)
 	CU_ASSERT_EQUAL(one & 1, 0);
 	CU_ASSERT_EQUAL(one & 8, 8);
 	CU_ASSERT(one < 16);
+	/* So is an emulated product's. */
+	one = in_child("SHIMBLAS_MATH=emulated SB_STAND_IN=start=300 SHIMBLAS_REPRODUCIBLE=1",
+		       sides, &forwards);
+	two = in_child("SHIMBLAS_MATH=emulated SB_STAND_IN=start=300 SHIMBLAS_REPRODUCIBLE=1",
+		       sides, &backwards);
+	CU_ASSERT(one == two && one >= 8 && one < 16);
 	/* Without it calls come before the GPU is there, and stay. */
 	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=start=300", sides, &forwards), 0);
 }

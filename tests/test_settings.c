@@ -8,7 +8,7 @@
 #include "suite.h"
 #include "trace.h"
 
-enum field { MODE, VERBOSE, THREADS, PINNED, DEVICE_MEMORY, REPRODUCIBLE };
+enum field { MODE, MATH, VERBOSE, THREADS, PINNED, DEVICE_MEMORY, REPRODUCIBLE };
 
 static const struct trial {
 	const char *variable, *value;
@@ -25,6 +25,9 @@ static const struct trial {
 	{"SHIMBLAS_MODE", "gpuu", MODE, false, SB_MODE_AUTO},
 	{"SHIMBLAS_MODE", "cpu|gpu", MODE, false, SB_MODE_AUTO},
 	{"SHIMBLAS_MODE", " gpu", MODE, false, SB_MODE_AUTO},
+	{"SHIMBLAS_MATH", "strict", MATH, true, SB_MATH_STRICT},
+	{"SHIMBLAS_MATH", "emulated", MATH, true, SB_MATH_EMULATED},
+	{"SHIMBLAS_MATH", "tf32", MATH, false, SB_MATH_STRICT},
 	{"SHIMBLAS_VERBOSE", "2", VERBOSE, true, 2},
 	{"SHIMBLAS_VERBOSE", "3", VERBOSE, false, 0},
 	{"SHIMBLAS_VERBOSE", "-1", VERBOSE, false, 0},
@@ -77,6 +80,8 @@ static int64_t value_of(enum field field)
 	switch (field) {
 	case MODE:
 		return settings->mode;
+	case MATH:
+		return settings->math;
 	case VERBOSE:
 		return settings->verbose;
 	case THREADS:

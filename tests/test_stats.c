@@ -7,7 +7,12 @@
 #include "suite.h"
 
 static const struct sb_call ten = {.m = 10, .n = 20, .k = 30};
-static const struct sb_outcome on_gpu = {SB_GPU, SB_REASON_FASTER, "kernel", 0.5};
+static const struct sb_outcome on_gpu = {
+	.side = SB_GPU,
+	.reason = SB_REASON_FASTER,
+	.kernel = "kernel",
+	.seconds = 0.5,
+	.manner = {.arithmetic = SB_BF16X6, .fallback = SB_FALLBACK_SHORT}};
 static struct sb_totals totals;
 
 static struct sb_tally all(void)
@@ -31,6 +36,12 @@ static void a_call_is_counted_where_it_was_answered(void)
 	CU_ASSERT_EQUAL(sb_stats_sum(&totals, SB_CPU, SB_REASONS, SB_BUCKETS).calls, 0);
 	CU_ASSERT_EQUAL(sb_stats_sum(&totals, SB_SIDES, SB_REASON_SMALL, SB_BUCKETS).calls, 0);
 	CU_ASSERT_EQUAL(sb_stats_sum(&totals, SB_SIDES, SB_REASONS, 0).calls, 0);
+	CU_ASSERT_EQUAL(totals.arithmetic[SB_BF16X6].calls, 1);
+	CU_ASSERT_EQUAL(totals.arithmetic[SB_BF16X6].flops, 12000);
+	CU_ASSERT_EQUAL(totals.fallback[SB_FALLBACK_SHORT], 1);
+	sb_stats_reset();
+	CU_ASSERT_EQUAL(all().calls, 0);
+	CU_ASSERT_EQUAL(totals.arithmetic[SB_BF16X6].calls + totals.fallback[SB_FALLBACK_SHORT], 0);
 }
 
 static void a_small_call_is_counted_the_same(void)
@@ -52,7 +63,7 @@ static void an_illegal_call_does_no_work(void)
 	sb_stats_reset();
 	for (int i = 0; i < 4; i++) {
 		struct sb_call call = {.m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2]};
-		struct sb_outcome invalid = {SB_CPU, SB_REASON_INVALID, NULL, 0};
+		struct sb_outcome invalid = {.side = SB_CPU, .reason = SB_REASON_INVALID};
 
 		sb_stats_add(&call, &invalid);
 	}

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every wait of the data path is needed: taken away, a suite fails. One row a wait: what waits, the
-# file, the sed command that takes the wait away, the suite that notices. Each is taken away in a copy
-# of the source tree, built, and seen to fail there; minutes, so it is run by hand:
+# Every wait of the data path, and of the kernels on the tensor cores, is needed: taken away, a suite
+# fails. One row a wait: what waits, the file, the sed command that takes the wait away, the suite
+# that notices. Each is taken away in a copy of the source tree, built, and seen to fail there;
+# minutes, so it is run by hand:
 #     IMAGES=BUILD-WITH-IMAGES tests/waits.sh [PATTERN]
 # What is a wait: a dependency of a step of the plan (await_needs() in carry_steps.c makes a stream
 # wait for it), sb_carry_await_program(), the waits for slots in ring.c, the drain at the end.
-# Dependencies within one stream are kept by the stream itself, and no row is here for them.
+# Dependencies within one stream are kept by the stream itself, and no row is here for them. In a
+# kernel: barriers, fences, waits for copies and for products, and the hold after the latter.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 scratch=$(mktemp -d)
@@ -29,6 +31,8 @@ pack after the GEMM that reads the slot|src/plan_lay.c|/need_readers(l, step, op
 raw up after the pack that reads the buffer|src/plan.c|/need(step, l->raw_packed/d|test_plan
 pack after its raw up|src/plan.c|/need(step, sb_plan_last(l) - 1)/d|test_plan
 pack after its raw up, operands whole on the device|src/plan_whole.c|/need(step, up)/d|test_plan
+a panel is split after it has arrived|src/plan_lay.c|/need(step, arrived)/d|test_plan
+a panel from another device is split after it has arrived|src/plan_lay.c|/need(step, arrived)/d|test_plan_split
 down after its GEMM|src/plan_lay.c|/need(step, sb_plan_last(l) - 1)/d|test_plan
 GEMM after its panel of A|src/plan_lay.c|/need(step, a->newest)/d|test_plan
 GEMM after its panel of B|src/plan_lay.c|/need(step, b->newest)/d|test_plan
@@ -48,6 +52,32 @@ a commit after its copy down|src/ring.c|/^static enum sb_status turn_down/,/^}/s
 a slot fetched into after its commit|src/ring.c|/^static enum sb_status turn_down/,/^}/s/if (!slot->forgotten \&\& !sb_copy_threads_done(&slot->job))/if (0)/|test_offload
 the return of a product in place after its end|src/carry.c|s/drained = drain_all(all, count)/drained = SB_OK/|test_operands
 the return of a staged product after its end|src/staged.c|s/return status == SB_OK ? sb_carry_drain(.*;/return status;/|test_operands
+fp16x3: a step of k after its copy|kernels/sgemm_fp16x3.cu|/if (step > slab)$/,+1{s/sb_copy_barrier_wait(tiles.full\[at.stage\], at.parity);/;/}|test_emulated_kernels
+fp16x3: a slab after its copy|kernels/sgemm_fp16x3.cu|/^\t\t\tsb_copy_barrier_wait(tiles.full\[at.stage\], at.parity);/d|test_emulated_kernels
+fp16x3: a stage filled again after it was read|kernels/sgemm_fp16x3.cu|s/sb_copy_barrier_wait(tiles.empty\[at.stage\], at.parity ^ 1);/;/|test_emulated_kernels
+fp16x3: a stage left after its products|kernels/sgemm_fp16x3.cu|/SB_DEVICE static void begin(/,/^\t}/{/sb_mma_wait<1>();/d}|test_emulated_kernels
+fp16x3: high parts' sums after their products|kernels/sgemm_fp16x3.cu|/SB_DEVICE static void go_on(/,/^\t}/{/sb_mma_wait<1>();/d}|test_emulated_kernels
+fp16x3: cross sums after their products|kernels/sgemm_fp16x3.cu|/sb_mma_wait<0>();/d|test_emulated_kernels
+fp16x3: high parts' sums held|kernels/sgemm_fp16x3.cu|/sb_mma_hold(temp);/d|test_emulated_kernels
+fp16x3: cross sums held|kernels/sgemm_fp16x3.cu|/sb_mma_hold(cross);/d|test_emulated_kernels
+fp16x3: products after a fence|kernels/sgemm_fp16x3.cu|/sb_mma_fence();/d|test_emulated_kernels
+fp16x3: scales read by all before a stage is left|kernels/sgemm_fp16x3.cu|/All lanes have read/{n;d}|test_emulated_kernels
+fp16x3: barriers made before the other block uses them|kernels/sgemm_fp16x3.cu|0,/sb_cluster_barrier();/s/sb_cluster_barrier();/;/|test_emulated_kernels
+fp16x3: nobody leaves before the other|kernels/sgemm_fp16x3.cu|/Nobody leaves/{n;d}|test_emulated_kernels
+fp16x3: barriers published|kernels/sgemm_fp16x3.cu|/sb_copy_barrier_publish();/d|test_emulated_kernels
+bf16x6: a tile of floats after its copy|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.come/d|test_emulated_kernels
+bf16x6: floats overwritten after all have read them|kernels/sgemm_bf16x6.cu|s/sb_copy_barrier_wait(tiles.gone.*;$/;/|test_emulated_kernels
+bf16x6: a warp has read floats before a lane says so|kernels/sgemm_bf16x6.cu|/sb_warp_barrier();/{N;N;/tiles.gone/s/sb_warp_barrier();//}|test_emulated_kernels
+bf16x6: a stage filled again after it was read|kernels/sgemm_bf16x6.cu|s/sb_copy_barrier_wait(tiles.empty\[at.place\], at.parity ^ 1);/;/|test_emulated_kernels
+bf16x6: products after the split|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.full\[at.place\], at.parity);/d|test_emulated_kernels
+bf16x6: the tensor core sees what was stored|kernels/sgemm_bf16x6.cu|/sb_tensor_fence();/d|test_emulated_kernels
+bf16x6: a warp has stored before a lane says so|kernels/sgemm_bf16x6.cu|/sb_tensor_fence();/{n;d}|test_emulated_kernels
+bf16x6: products after a fence|kernels/sgemm_bf16x6.cu|/sb_mma_fence();/d|test_emulated_kernels
+bf16x6: sums after their products|kernels/sgemm_bf16x6.cu|/sb_mma_wait<0>();/d|test_emulated_kernels
+bf16x6: sums held|kernels/sgemm_bf16x6.cu|/sb_mma_hold(temp);/d|test_emulated_kernels
+bf16x6: a warp has looked before a lane says so|kernels/sgemm_bf16x6.cu|/SB_DEVICE static void release(/,/^\t}/{/sb_warp_barrier();/d}|test_emulated_kernels
+split: the largest after all warps' own|kernels/split_fp16.cu|0,/^\t\tsb_barrier();/{/^\t\tsb_barrier();/d}|test_emulated_kernels
+split: elements after their scale|kernels/split_fp16.cu|/sb_store_int(args.exponents/,/float scale\[4\]/{/sb_barrier();/d}|test_emulated_kernels
 ROWS
 }
 

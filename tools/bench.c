@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu.h"
 #include "command.h"
+#include "gpu.h"
+#include "route.h"
+#include "settings.h"
 
 /* The format number of `bench --json` and --csv. */
 enum { FORMAT = 1 };
@@ -89,6 +91,30 @@ static bool understood(const struct sb_options *options)
 	return false;
 }
 
+static bool choose_maths(struct sb_bench *bench)
+{
+	const char *given = bench->options->value[SB_OPTION_bench_math];
+	bool both = given && strcmp(given, "both") == 0;
+
+	bench->maths[SB_MATH_STRICT] = both || (given ? strcmp(given, "strict") == 0
+						      : sb_settings()->math == SB_MATH_STRICT);
+	bench->maths[SB_MATH_EMULATED] = both || (given ? strcmp(given, "emulated") == 0
+							: sb_settings()->math == SB_MATH_EMULATED);
+	if (bench->maths[SB_MATH_STRICT] || bench->maths[SB_MATH_EMULATED]) {
+		sb_route_set_math(bench->maths[SB_MATH_STRICT] ? SB_MATH_STRICT : SB_MATH_EMULATED);
+		return true;
+	}
+	fprintf(stderr, "shimblas bench: --math=%s makes no sense (strict|emulated|both)\n", given);
+	return false;
+}
+
+bool sb_bench_choose_math(const struct sb_bench *bench, int math)
+{
+	if (bench->maths[math])
+		sb_route_set_math(math);
+	return bench->maths[math];
+}
+
 static enum sb_style style(const struct sb_options *options)
 {
 	if (options->times[SB_OPTION_bench_json])
@@ -103,7 +129,8 @@ int sb_command_bench(int argc, char **argv)
 	bool found = true;
 	long repeat;
 
-	if (!sb_option_parse(argc, argv, true, &options) || !understood(&options))
+	if (!sb_option_parse(argc, argv, true, &options) || !understood(&options) ||
+	    !choose_maths(&bench))
 		return SB_EXIT_USAGE;
 	repeat = sb_option_number(&options, SB_OPTION_bench_repeat, 7, 1, SB_BENCH_MOST_REPEATS);
 	if (repeat < 0)

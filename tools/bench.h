@@ -13,6 +13,7 @@ struct sb_bench {
 	char **argv; /* argv[0] is "bench" */
 	struct sb_bench_shapes shapes;
 	struct sb_bench_pace pace;
+	bool maths[2]; /* enum sb_math: those that are asked for */
 	struct sb_page page;
 };
 
@@ -26,6 +27,9 @@ bool sb_bench_accuracy(struct sb_bench *bench);
 /* Both sides, measured and predicted, over squares and shapes from a seed; false if memory is
  * short. */
 bool sb_bench_crossover(struct sb_bench *bench);
+/* From here on the GPU's products are in this arithmetic, if it was asked for; false if not. */
+bool sb_bench_choose_math(const struct sb_bench *bench, int math);
+
 /* Unless the user chose a mode, the GPU answers all it can: also where the CPU would be faster. */
 void sb_bench_choose_mode(void);
 /* The sgemm_ in the global scope, in host memory; false if there is none. */

@@ -13,6 +13,8 @@
 #include "gpu.h"
 #include "names.h"
 #include "peer_cublas.h"
+#include "settings.h"
+#include "stats.h"
 
 enum { EXTENT = 256, COLUMN_MAJOR = 102, NO_TRANSPOSE = 111 };
 
@@ -145,15 +147,18 @@ static void measure(struct sb_table *table, struct sb_device *device, const char
 		    const struct trial *trial)
 {
 	double theirs = error_by(backend()->function, trial), ours, cublas = -1;
+	struct sb_last last = {.outcome = {.side = SB_CPU}};
 	struct sb_visit visit;
 
 	ours = error_by(sb_names_entry("cblas_sgemm"), trial);
+	(void)sb_stats_last(&last);
 	if (device && !sb_gpu_no_peers() && sb_gpu_visit(device, &visit)) {
 		cublas = error_by_cublas(device, trial);
 		sb_gpu_depart(device, &visit);
 	}
 	sb_table_cell(table, "%s", name);
 	sb_table_cell(table, "%lld", (long long)trial->k);
+	sb_table_cell(table, "%s", sb_arithmetic_word(last.outcome.manner.arithmetic));
 	sb_table_cell(table, "%.2e", theirs);
 	say(table, ours, theirs);
 	say(table, cublas, theirs);
@@ -161,8 +166,9 @@ static void measure(struct sb_table *table, struct sb_device *device, const char
 
 bool sb_bench_accuracy(struct sb_bench *bench)
 {
-	static const char *const columns[] = {"data",	    "#k",      "#backend",	    "#ours",
-					      "#x_backend", "#cublas", "#x_backend_cublas", NULL};
+	static const char *const columns[] = {"data",  "#k",	     "math",	"#backend",
+					      "#ours", "#x_backend", "#cublas", "#x_backend_cublas",
+					      NULL};
 	const int64_t longest = lengths[sizeof lengths / sizeof *lengths - 1];
 	size_t operand = (size_t)(EXTENT * longest) * sizeof(float);
 	struct trial trial = {
@@ -183,7 +189,9 @@ bool sb_bench_accuracy(struct sb_bench *bench)
 		for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
 			trial.k = lengths[i];
 			draw(&trial, kinds[kind].draw);
-			measure(&table, sb_gpu_device(), kinds[kind].name, &trial);
+			for (int math = SB_MATH_STRICT; math <= SB_MATH_EMULATED; math++)
+				if (sb_bench_choose_math(bench, math))
+					measure(&table, sb_gpu_device(), kinds[kind].name, &trial);
 		}
 	sb_page_table(&bench->page, &table);
 	free(trial.exact);

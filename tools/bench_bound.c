@@ -151,8 +151,13 @@ static double arithmetic(struct sb_bench *bench, struct sb_device *device,
 
 static enum sb_status plan(struct sb_plan *plan, struct sb_device *device,
 			   const struct sb_bench_shape *shape, enum sb_bench_memory memory,
-			   const struct sb_kernel *kernel)
+			   const struct sb_kernel *kernel, const struct sb_wire *wire)
 {
+	const struct sb_target target = sb_launch_target(device);
+	struct sb_tiers tiers;
+	enum sb_fallback why;
+	bool emulated = kernel->arithmetic != SB_STRICT &&
+			sb_registry_tiers_of(kernel, shape->k, &target, &tiers, &why);
 	enum sb_place place = memory == SB_BENCH_PINNED ? SB_PLACE_PINNED : SB_PLACE_PAGEABLE;
 	const struct sb_plan_wish wish = {
 		.m = shape->m,
@@ -164,6 +169,8 @@ static enum sb_status plan(struct sb_plan *plan, struct sb_device *device,
 		.place_b = place,
 		.place_c = place,
 		.kernel = kernel,
+		.tiers = emulated ? &tiers : NULL,
+		.pace = {wire->up, wire->down, target.multiprocessors},
 		.device_bytes = sb_arena_bound(device),
 		.panels = (int)sb_settings()->panels,
 	};
@@ -198,7 +205,8 @@ double sb_bench_bound(struct sb_bench_bounds *bounds, struct sb_bench *bench,
 	if (!device || !row || !sb_gpu_visit(device, &visit))
 		return -1;
 	seconds = arithmetic(bench, device, product, row);
-	if (seconds >= 0 && plan(&made, device, product->shape, memory, row) == SB_OK) {
+	if (seconds >= 0 &&
+	    plan(&made, device, product->shape, memory, row, &bounds->wire) == SB_OK) {
 		bound = sb_bound(&made, &bounds->wire, seconds);
 		write_row(&bounds->table, product->shape, memory, kernel, &bound);
 	}

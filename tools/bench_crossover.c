@@ -11,6 +11,8 @@
 #include "both_sides.h"
 #include "gpu.h"
 #include "model.h"
+#include "route.h"
+#include "settings.h"
 #include "threads.h"
 
 enum { SHAPES = 200, LARGEST = 4096, FAMILIES = 4 };
@@ -94,6 +96,7 @@ static struct sb_situation situation(void)
 	int told = sb_backend_threads_get(&sb_sides_backend()->threads);
 
 	return (struct sb_situation){.health = SB_HEALTH_READY,
+				     .emulate = sb_route_math() == SB_MATH_EMULATED,
 				     .threads = told ? told : sb_threads_backend(),
 				     .processors = sb_profile_processors()};
 }

@@ -11,38 +11,55 @@
 #include "gpu.h"
 #include "bench_launch.h"
 #include "peer_cublas.h"
+#include "settings.h"
 
 /* What was measured of one kernel for one product. Negative: it does not run here. */
 struct result {
-	double seconds, pack;
-	const char *bits; /* of C, compared with the plain kernel's */
+	double seconds, pack, split; /* of emulated products, splitting is in seconds too */
+	const char *bits;	     /* of C, compared with the plain kernel's */
 };
 
 static struct result measure_kernel(struct sb_bench_launch *launch, const struct sb_kernel *kernel,
 				    struct sb_bench_pace pace)
 {
-	struct result result = {-1, -1, "-"};
+	struct result result = {-1, -1, -1, "-"};
+	bool emulated = kernel->arithmetic != SB_STRICT;
 
 	if (!sb_bench_launch_prepare(launch, kernel))
 		return result;
-	result.seconds = sb_bench_launch_median(launch, pace, sb_bench_launch_gemm);
-	if (kernel->form == SB_FORM_PANELS)
+	result.seconds = sb_bench_launch_median(
+		launch, pace, emulated ? sb_bench_launch_emulated : sb_bench_launch_gemm);
+	if (emulated)
+		result.split = sb_bench_launch_median(launch, pace, sb_bench_launch_split);
+	if (kernel->form != SB_FORM_ANY)
 		result.pack = sb_bench_launch_median(launch, pace, sb_bench_launch_pack);
 	if (result.seconds >= 0)
-		result.bits = sb_bench_launch_same(launch) ? "same" : "differ";
+		result.bits = !sb_bench_launch_same(launch) ? "differ"
+			      : emulated		    ? "emulated"
+							    : "same";
 	sb_bench_launch_unprepare(launch);
 	return result;
 }
 
-/* Rows of the registry that are measured: the one that would be picked, or all of them. */
+/* Rows of the registry that are measured: those that would be picked, or all of them. */
 static bool wanted(const struct sb_bench *bench, const struct sb_device *device, int row,
 		   const struct sb_bench_shape *shape)
 {
 	const struct sb_target target = sb_launch_target(device);
+	const struct sb_kernel *kernel = sb_registry_row(row);
+	bool strict = bench->maths[SB_MATH_STRICT];
+	enum sb_fallback why;
+	struct sb_tiers tiers;
 
 	if (sb_bench_asked(bench, SB_OPTION_bench_ladder))
 		return true;
-	return sb_registry_row(row) == sb_registry_choose(shape->m, shape->n, shape->k, &target);
+	if (bench->maths[SB_MATH_EMULATED]) {
+		if (!sb_registry_choose_tiers(shape->m, shape->n, shape->k, &target, &tiers, &why))
+			strict = true;
+		else if (kernel == sb_registry_first(&tiers))
+			return true;
+	}
+	return strict && kernel == sb_registry_choose(shape->m, shape->n, shape->k, &target);
 }
 
 /* The first rung of the ladder, against which the others are held. */
@@ -64,6 +81,7 @@ static void write_row(const struct sb_bench *bench, struct sb_table *table,
 	sb_bench_ms(table, result->seconds);
 	sb_bench_rate(table, shape, result->seconds);
 	sb_bench_ms(table, result->pack);
+	sb_bench_ms(table, result->split);
 	if (sb_bench_asked(bench, SB_OPTION_bench_ladder))
 		sb_bench_ratio(table, first, result->seconds);
 	if (sb_bench_asked(bench, SB_OPTION_bench_peers)) {
@@ -103,13 +121,13 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 
 void sb_bench_on_device(struct sb_bench *bench)
 {
-	const char *columns[16] = {SB_BENCH_COLUMNS, "kernel",	"bits", "#ms",
-				   "#TFLOP/s",	     "#pack_ms"};
+	const char *columns[17] = {SB_BENCH_COLUMNS, "kernel",	 "bits",     "#ms",
+				   "#TFLOP/s",	     "#pack_ms", "#split_ms"};
 	struct sb_device *device = sb_gpu_device();
 	struct sb_bench_data data;
 	struct sb_table table;
 	struct sb_visit visit;
-	int count = 10, skipped = 0;
+	int count = 11, skipped = 0;
 
 	if (!device) {
 		sb_page_say(&bench->page, "gpu", "none: %s", sb_gpu_why_not());

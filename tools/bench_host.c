@@ -123,7 +123,7 @@ static const struct side sides[] = {
 	{"#nvblas_pinning_ms", "#x_nvblas_pinning", measure_nvblas_pinning},
 };
 
-enum { SIDES = sizeof sides / sizeof *sides, FIXED = 14 };
+enum { SIDES = sizeof sides / sizeof *sides, FIXED = 15 };
 
 static void say_difference(struct sb_table *table, const struct sb_bench_product *product)
 {
@@ -135,44 +135,63 @@ static void say_difference(struct sb_table *table, const struct sb_bench_product
 		sb_table_cell(table, "-");
 }
 
-static void measure_row(struct sb_bench *bench, struct sb_table *table,
-			struct sb_bench_bounds *bounds, const struct sb_bench_data *data,
-			enum sb_bench_memory memory, int row, int side_count)
+/* Our call in the arithmetic that is in force, and what became of it; its seconds. */
+static double measure_call(struct sb_bench *bench, struct sb_table *table,
+			   struct sb_bench_bounds *bounds, const struct sb_bench_product *product,
+			   enum sb_bench_memory memory, int row)
 {
-	const struct sb_bench_shape *shape = &bench->shapes.rows[row];
-	struct sb_bench_product product = sb_bench_product(data, shape);
-	double seconds[SIDES], ours, bound = -1;
+	const struct sb_bench_shape *shape = product->shape;
+	double ours = measure_ours(bench->pace, product, memory, row), bound = -1;
 	struct sb_last last;
 
-	seconds[0] = measure_backend(bench->pace, &product, memory, row);
-	if (seconds[0] >= 0)
-		product.reference = data->reference;
-	memcpy(data->reference, data->c, (size_t)product.extent.c * sizeof(float));
-	ours = measure_ours(bench->pace, &product, memory, row);
 	sb_bench_row(table, shape);
 	sb_table_cell(table, "%s", sb_bench_memory_word(memory));
 	if (sb_stats_last(&last)) {
 		sb_table_cell(table, "%s", sb_side_word(last.outcome.side));
 		sb_table_cell(table, "%s", sb_reason_word(last.outcome.reason));
 		sb_table_cell(table, "%s", last.outcome.kernel ? last.outcome.kernel : "-");
+		sb_table_cell(table, "%s", sb_arithmetic_word(last.outcome.manner.arithmetic));
 		if (last.outcome.side == SB_GPU)
-			bound = sb_bench_bound(bounds, bench, &product, memory,
-					       last.outcome.kernel);
+			bound = sb_bench_bound(bounds, bench, product, memory, last.outcome.kernel);
 	} else {
-		for (int cell = 0; cell < 3; cell++)
+		for (int cell = 0; cell < 4; cell++)
 			sb_table_cell(table, "-");
 	}
-	say_difference(table, &product);
+	say_difference(table, product);
 	sb_bench_ms(table, ours);
 	sb_bench_rate(table, shape, ours);
 	sb_bench_ms(table, bound);
 	sb_bench_ratio(table, bound, ours);
-	settle();
-	for (int side = 1; side < side_count; side++)
-		seconds[side] = sides[side].measure(bench->pace, &product, memory, row);
-	for (int side = 0; side < side_count; side++) {
-		sb_bench_ms(table, seconds[side]);
-		sb_bench_ratio(table, seconds[side], ours);
+	return ours;
+}
+
+/* The others are measured once, beside each of ours. */
+static void measure_row(struct sb_bench *bench, struct sb_table *table,
+			struct sb_bench_bounds *bounds, const struct sb_bench_data *data,
+			enum sb_bench_memory memory, int row, int side_count)
+{
+	struct sb_bench_product product = sb_bench_product(data, &bench->shapes.rows[row]);
+	double seconds[SIDES];
+	bool measured = false;
+
+	seconds[0] = measure_backend(bench->pace, &product, memory, row);
+	if (seconds[0] >= 0)
+		product.reference = data->reference;
+	memcpy(data->reference, data->c, (size_t)product.extent.c * sizeof(float));
+	for (int math = SB_MATH_STRICT; math <= SB_MATH_EMULATED; math++) {
+		double ours;
+
+		if (!sb_bench_choose_math(bench, math))
+			continue;
+		ours = measure_call(bench, table, bounds, &product, memory, row);
+		settle();
+		for (int side = 1; side < side_count && !measured; side++)
+			seconds[side] = sides[side].measure(bench->pace, &product, memory, row);
+		measured = true;
+		for (int side = 0; side < side_count; side++) {
+			sb_bench_ms(table, seconds[side]);
+			sb_bench_ratio(table, seconds[side], ours);
+		}
 	}
 }
 
@@ -202,7 +221,7 @@ void sb_bench_host(struct sb_bench *bench)
 	bool peers = sb_bench_asked(bench, SB_OPTION_bench_peers);
 	int side_count = peers ? SIDES : 1;
 	const char *columns[FIXED + 2 * SIDES + 1] = {
-		SB_BENCH_COLUMNS, "memory", "side",	"reason",    "kernel",
+		SB_BENCH_COLUMNS, "memory", "side",	"reason",    "kernel", "math",
 		"#difference",	  "#ms",    "#TFLOP/s", "#bound_ms", "#share"};
 	struct sb_bench_bounds bounds;
 	struct sb_table table;

@@ -8,6 +8,8 @@
 /* The longest that a queued piece of work may take. */
 #define PATIENCE 120.0
 
+#define FLAGGED 128 /* rows to a flag (args.h) */
+
 static sb_cu_stream stream(const struct sb_bench_launch *launch)
 {
 	return launch->device->streams[SB_STREAM_COMPUTE];
@@ -113,7 +115,8 @@ static struct sb_pack_args describe(const struct sb_bench_launch *launch, sb_cu_
 		.extent = (int32_t)extent,
 		.depth = (int32_t)depth,
 		.padded_extent = (int32_t)padded,
-		.padded_depth = (int32_t)whole(depth, kernel->bk),
+		.padded_depth =
+			(int32_t)whole(depth, launch->emulated ? launch->tiers.bk : kernel->bk),
 	};
 }
 
@@ -129,7 +132,9 @@ static bool take_panel(struct sb_bench_launch *launch, sb_cu_deviceptr *panel,
 static bool take_work(struct sb_bench_launch *launch)
 {
 	const struct sb_bench_shape *shape = launch->product->shape;
-	size_t bytes = sb_registry_work(launch->kernel, shape->m, shape->n, shape->k);
+	int64_t m = shape->m, n = shape->n, k = shape->k;
+	size_t bytes = launch->emulated ? sb_registry_tiers_work(&launch->tiers, m, n, k)
+					: sb_registry_work(launch->kernel, m, n, k);
 
 	if (bytes && !up(launch, &launch->work, NULL, (int64_t)(bytes / sizeof(float))))
 		return false;
@@ -137,20 +142,87 @@ static bool take_work(struct sb_bench_launch *launch)
 	return true;
 }
 
+/* Planes and exponents of a panel, one behind the other. */
+static bool take_parts(struct sb_bench_launch *launch, sb_cu_deviceptr *parts,
+		       const struct sb_pack_args *panel, struct sb_split_args *split)
+{
+	int64_t elements = (int64_t)panel->padded_extent * panel->padded_depth;
+	int64_t slabs = whole(panel->padded_depth, SB_SPLIT_SLAB) / SB_SPLIT_SLAB;
+
+	*split = (struct sb_split_args){
+		.from = panel->to,
+		.ld = panel->ld,
+		.exponents_ld = panel->padded_extent,
+		.extent = panel->extent,
+		.depth = panel->depth,
+		.padded_extent = panel->padded_extent,
+		.padded_depth = panel->padded_depth,
+	};
+	if (!launch->tiers.fp16x3)
+		return true;
+	if (!up(launch, parts, NULL, elements + slabs * panel->padded_extent))
+		return false;
+	split->planes = (uint16_t *)(uintptr_t)*parts;
+	split->exponents = (int32_t *)(uintptr_t)*parts + elements;
+	return true;
+}
+
+static int64_t flags_of(const struct sb_pack_args *panel)
+{
+	return panel->padded_extent / FLAGGED;
+}
+
+static bool take_emulated(struct sb_bench_launch *launch)
+{
+	int64_t words_a = flags_of(&launch->pack_a), words_b = flags_of(&launch->pack_b);
+
+	if (!take_parts(launch, &launch->parts[0], &launch->pack_a, &launch->split_a) ||
+	    !take_parts(launch, &launch->parts[1], &launch->pack_b, &launch->split_b) ||
+	    !up(launch, &launch->flags, NULL, words_a + words_b))
+		return false;
+	launch->split_a.flags = (uint32_t *)(uintptr_t)launch->flags;
+	launch->split_b.flags = launch->split_a.flags + words_a;
+	launch->gemm.planes_a = launch->split_a.planes;
+	launch->gemm.planes_b = launch->split_b.planes;
+	launch->gemm.exponents_a = launch->split_a.exponents;
+	launch->gemm.exponents_b = launch->split_b.exponents;
+	launch->gemm.exponents_a_ld = launch->split_a.exponents_ld;
+	launch->gemm.exponents_b_ld = launch->split_b.exponents_ld;
+	launch->gemm.flags_a = launch->split_a.flags;
+	launch->gemm.flags_b = launch->split_b.flags;
+	return sb_bench_launch_split(launch);
+}
+
+static enum sb_status prepare_kernels(struct sb_bench_launch *launch)
+{
+	const struct sb_target target = sb_launch_target(launch->device);
+	int64_t k = launch->product->shape->k;
+	enum sb_fallback why;
+
+	launch->emulated = launch->kernel->arithmetic != SB_STRICT;
+	if (!launch->emulated)
+		return sb_launch_prepare(launch->device, launch->kernel);
+	if (!sb_registry_tiers_of(launch->kernel, k, &target, &launch->tiers, &why))
+		return SB_DECLINE;
+	return sb_launch_prepare_tiers(launch->device, &launch->tiers);
+}
+
 bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_kernel *kernel)
 {
 	const struct sb_bench_shape *shape = launch->product->shape;
 	const struct sb_bench_extent *extent = &launch->product->extent;
-	bool panels = kernel->form == SB_FORM_PANELS;
+	bool panels = kernel->form != SB_FORM_ANY;
+	int bm, bn;
 
 	launch->kernel = kernel;
 	launch->panel_a = launch->panel_b = launch->work = 0;
-	if (sb_launch_prepare(launch->device, kernel) != SB_OK)
+	launch->parts[0] = launch->parts[1] = launch->flags = 0;
+	if (prepare_kernels(launch) != SB_OK)
 		return false;
-	launch->pack_a =
-		describe(launch, launch->a, shape->m, kernel->bm, shape->trans_a, extent->lda);
-	launch->pack_b =
-		describe(launch, launch->b, shape->n, kernel->bn, !shape->trans_b, extent->ldb);
+	bm = launch->emulated ? launch->tiers.bm : kernel->bm;
+	bn = launch->emulated ? launch->tiers.bn : kernel->bn;
+	launch->pack_a = describe(launch, launch->a, shape->m, bm, shape->trans_a, extent->lda);
+	launch->pack_b = describe(launch, launch->b, shape->n, bn, !shape->trans_b, extent->ldb);
 	launch->gemm = (struct sb_gemm_args){
 		.a = launch->pack_a.from,
 		.b = launch->pack_b.from,
@@ -173,7 +245,7 @@ bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_ker
 		return true;
 	if (!take_panel(launch, &launch->panel_a, &launch->pack_a) ||
 	    !take_panel(launch, &launch->panel_b, &launch->pack_b) ||
-	    !sb_bench_launch_pack(launch)) {
+	    !sb_bench_launch_pack(launch) || (launch->emulated && !take_emulated(launch))) {
 		sb_bench_launch_unprepare(launch);
 		return false;
 	}
@@ -191,6 +263,11 @@ void sb_bench_launch_unprepare(struct sb_bench_launch *launch)
 
 	/* What reads the panels must be over. */
 	(void)finish(launch);
+	if (launch->flags)
+		(void)cu->memory_free(launch->flags);
+	for (int i = 0; i < 2; i++)
+		if (launch->parts[i])
+			(void)cu->memory_free(launch->parts[i]);
 	if (launch->work)
 		(void)cu->memory_free(launch->work);
 	if (launch->panel_b)
@@ -202,6 +279,9 @@ void sb_bench_launch_unprepare(struct sb_bench_launch *launch)
 
 bool sb_bench_launch_gemm(struct sb_bench_launch *launch)
 {
+	if (launch->emulated)
+		return sb_launch_tiers(launch->device, &launch->tiers, &launch->gemm,
+				       SB_STREAM_COMPUTE) == SB_OK;
 	return sb_launch_gemm(launch->device, launch->kernel, &launch->gemm, SB_STREAM_COMPUTE) ==
 	       SB_OK;
 }
@@ -210,6 +290,25 @@ bool sb_bench_launch_pack(struct sb_bench_launch *launch)
 {
 	return sb_launch_pack(launch->device, &launch->pack_a, SB_STREAM_COMPUTE) == SB_OK &&
 	       sb_launch_pack(launch->device, &launch->pack_b, SB_STREAM_COMPUTE) == SB_OK;
+}
+
+bool sb_bench_launch_split(struct sb_bench_launch *launch)
+{
+	size_t words = (size_t)(flags_of(&launch->pack_a) + flags_of(&launch->pack_b));
+	unsigned value = launch->tiers.fp16x3 ? 0 : SB_NOT_FP16;
+
+	if (!fine(launch,
+		  launch->device->cu->set_words(launch->flags, value, words, stream(launch)),
+		  "setting flags"))
+		return false;
+	return !launch->tiers.fp16x3 ||
+	       (sb_launch_split(launch->device, &launch->split_a, SB_STREAM_COMPUTE) == SB_OK &&
+		sb_launch_split(launch->device, &launch->split_b, SB_STREAM_COMPUTE) == SB_OK);
+}
+
+bool sb_bench_launch_emulated(struct sb_bench_launch *launch)
+{
+	return sb_bench_launch_split(launch) && sb_bench_launch_gemm(launch);
 }
 
 bool sb_bench_launch_cublas(struct sb_bench_launch *launch)
@@ -274,5 +373,6 @@ bool sb_bench_launch_same(struct sb_bench_launch *launch)
 	const float *c = launch->product->c;
 
 	return poison(launch) && sb_bench_launch_gemm(launch) && sb_bench_launch_right(launch) &&
-	       memcmp(c, launch->reference, (size_t)launch->product->extent.c * sizeof *c) == 0;
+	       (launch->emulated ||
+		memcmp(c, launch->reference, (size_t)launch->product->extent.c * sizeof *c) == 0);
 }

@@ -16,6 +16,10 @@ struct sb_bench_launch {
 	sb_cu_deviceptr a, b, c; /* as in host memory */
 	sb_cu_event start, end;
 	const struct sb_kernel *kernel;
+	bool emulated; /* the kernel is the first of these */
+	struct sb_tiers tiers;
+	sb_cu_deviceptr parts[2], flags; /* planes and exponents of A and of B; flags of both */
+	struct sb_split_args split_a, split_b;
 	sb_cu_deviceptr panel_a, panel_b; /* the kernel's panels; 0 where it wants none */
 	sb_cu_deviceptr work;		  /* its chains, likewise */
 	struct sb_pack_args pack_a, pack_b;
@@ -31,13 +35,17 @@ bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *devi
 			  const struct sb_bench_product *product, float *reference);
 void sb_bench_launch_close(struct sb_bench_launch *launch);
 
-/* Makes a kernel ready, with its panels packed. False if it does not run here. */
+/*
+ * Makes a kernel ready, with its panels packed; one of an emulated product with the tiers after it,
+ * and its panels split. False if it does not run here. */
 bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_kernel *kernel);
 void sb_bench_launch_unprepare(struct sb_bench_launch *launch);
 
 /* What can be measured; each queues work on the stream of computing. */
 typedef bool sb_bench_queue(struct sb_bench_launch *launch);
 sb_bench_queue sb_bench_launch_gemm, sb_bench_launch_pack, sb_bench_launch_cublas;
+/* Splits the panels, or raises all flags; and that with the launches after it. */
+sb_bench_queue sb_bench_launch_split, sb_bench_launch_emulated;
 
 /*
  * The median of the seconds between the device's events before and after, divided by the runs in
@@ -50,8 +58,8 @@ double sb_bench_launch_median(struct sb_bench_launch *launch, struct sb_bench_pa
 /* Fetches C as the last run left it: is it the product, and nothing else written? */
 bool sb_bench_launch_right(struct sb_bench_launch *launch);
 
-/* Runs the kernel on a poisoned C and compares: the plain kernel's bits, and nothing in the gaps?
- */
+/* Runs the kernel on a poisoned C and compares: the plain kernel's bits, or, where it is emulated,
+ * its product; and nothing in the gaps? */
 bool sb_bench_launch_same(struct sb_bench_launch *launch);
 
 #endif

@@ -102,6 +102,13 @@ static bool parse_beta(const char *word, float *beta)
 	return (end != word && !*end) || complain("--beta is a number, not ", word);
 }
 
+static bool parse_math(const char *word, bool *emulate)
+{
+	*emulate = word ? strcmp(word, "emulated") == 0 : sb_settings()->math == SB_MATH_EMULATED;
+	return !word || *emulate || strcmp(word, "strict") == 0 ||
+	       complain("--math is strict or emulated, not ", word);
+}
+
 static bool ask(const struct sb_options *options, struct question *q)
 {
 	int told = sb_backend_threads_get(&sb_sides_backend()->threads);
@@ -113,6 +120,7 @@ static bool ask(const struct sb_options *options, struct question *q)
 
 	if (threads < 0 || callers < 0 || pad < 0 ||
 	    !parse_transposes(options->value[SB_OPTION_explain_trans], call) ||
+	    !parse_math(options->value[SB_OPTION_explain_math], &q->situation.emulate) ||
 	    !parse_beta(options->value[SB_OPTION_explain_beta], &call->beta))
 		return false;
 	call->alpha = 1;
@@ -216,9 +224,31 @@ static void say_parts(struct sb_page *page, const struct question *q)
 	sb_page_table(page, &table);
 }
 
+/* In which arithmetic it would be computed, and why not in the first. */
+static void say_math(struct sb_page *page, const struct sb_tiers *tiers, enum sb_fallback why)
+{
+	if (!tiers)
+		sb_page_say(page, "math", "strict%s%s",
+			    why == SB_FALLBACK_NONE ? "" : ", though emulated was asked for: ",
+			    why == SB_FALLBACK_NONE ? "" : sb_fallback_text(why));
+	else
+		sb_page_say(page, "math", "%s%s%s%s",
+			    tiers->fp16x3 ? "fp16x3, and for tiles that its guard turns away bf16x6"
+					  : "bf16x6",
+			    ", and for what that turns away strict",
+			    why == SB_FALLBACK_NONE ? "" : "; not fp16x3: ",
+			    why == SB_FALLBACK_NONE ? "" : sb_fallback_text(why));
+}
+
 static void say_plan(struct sb_page *page, const struct question *q)
 {
 	const struct sb_call *call = &q->call;
+	const struct sb_target *target = &q->profile->target;
+	enum sb_fallback why = SB_FALLBACK_NONE;
+	struct sb_tiers tiers;
+	bool pinned = q->situation.places[0] == SB_PLACE_PINNED;
+	bool emulated = q->situation.emulate &&
+			sb_registry_choose_tiers(call->m, call->n, call->k, target, &tiers, &why);
 	struct sb_plan plan;
 	struct sb_plan_wish wish = {
 		.m = call->m,
@@ -229,13 +259,19 @@ static void say_plan(struct sb_page *page, const struct question *q)
 		.place_a = q->situation.places[0],
 		.place_b = q->situation.places[1],
 		.place_c = q->situation.places[2],
-		.kernel = sb_registry_choose(call->m, call->n, call->k, &q->profile->target),
+		.kernel = emulated ? sb_registry_first(&tiers)
+				   : sb_registry_choose(call->m, call->n, call->k, target),
+		.tiers = emulated ? &tiers : NULL,
+		.pace = {sb_model_rate(q->profile, pinned ? SB_PINNED_UP : SB_STAGED_UP),
+			 sb_model_rate(q->profile, pinned ? SB_PINNED_DOWN : SB_STAGED_DOWN),
+			 target->multiprocessors},
 		.device_bytes = q->profile->memory,
 		.panels = (int)sb_settings()->panels,
 	};
 	enum sb_status status = sb_plan_make(&plan, &wish);
 
 	sb_page_say(page, "kernel", "%s", wish.kernel->name);
+	say_math(page, emulated ? &tiers : NULL, why);
 	if (status != SB_OK) {
 		sb_page_say(page, "plan", "none: %s", sb_status_word(status));
 		return;

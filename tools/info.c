@@ -8,6 +8,8 @@
 #include "backend.h"
 #include "both_sides.h"
 #include "command.h"
+#include "gpu.h"
+#include "launch.h"
 #include "machine.h"
 #include "names.h"
 #include "option.h"
@@ -81,6 +83,27 @@ static void say_profile(struct sb_page *page)
 		    profile->backend);
 }
 
+/* By the device here, else the one that the profile is of. */
+static void say_math(struct sb_page *page)
+{
+	struct sb_device *device = sb_gpu_device();
+	const struct sb_target target =
+		device ? sb_launch_target(device) : sb_profile(NULL)->target;
+	const int64_t large = 8192;
+	struct sb_tiers tiers;
+	enum sb_fallback why;
+
+	if (sb_settings()->math == SB_MATH_STRICT)
+		sb_page_say(page, "math", "strict");
+	else if (sb_registry_choose_tiers(large, large, large, &target, &tiers, &why))
+		sb_page_say(page, "math", "emulated, by %s%s and %s",
+			    tiers.fp16x3 ? "fp16x3, " : "", "bf16x6",
+			    "strict for what that does not hold");
+	else
+		sb_page_say(page, "math", "strict, though emulated was asked for: %s",
+			    sb_fallback_text(why));
+}
+
 static void say_verdict(struct sb_page *page, enum sb_reason reason)
 {
 	const struct sb_settings *settings = sb_settings();
@@ -127,6 +150,7 @@ int sb_command_info(int argc, char **argv)
 	reason = sb_info_driver(&page);
 	if (options.times[SB_OPTION_info_kernels])
 		sb_info_kernels(&page);
+	say_math(&page);
 	say_verdict(&page, reason);
 	return sb_page_close(&page);
 }

@@ -28,6 +28,8 @@ void sb_info_kernels(struct sb_page *page)
 		"operands",	  "#arch",    "#dynamic_shared", "#registers",
 		"#static_shared", "#local",   "#blocks",	 "#warps",
 		"idea",		  NULL};
+	static const char *const forms[] = {
+		[SB_FORM_ANY] = "any", [SB_FORM_PANELS] = "panels", [SB_FORM_PLANES] = "planes"};
 	struct sb_device *device = sb_gpu_device();
 	struct sb_table table;
 	struct sb_visit visit;
@@ -40,9 +42,12 @@ void sb_info_kernels(struct sb_page *page)
 
 		sb_table_cell(&table, "%s", kernel->name);
 		sb_table_cell(&table, "%d", kernel->threads);
-		sb_table_cell(&table, "%dx%d", kernel->tm, kernel->tn);
+		if (kernel->tm)
+			sb_table_cell(&table, "%dx%d", kernel->tm, kernel->tn);
+		else
+			sb_table_cell(&table, "-");
 		sb_table_cell(&table, "%d", kernel->stages);
-		sb_table_cell(&table, kernel->form == SB_FORM_PANELS ? "panels" : "any");
+		sb_table_cell(&table, "%s", forms[kernel->form]);
 		sb_table_cell(&table, "%d", kernel->arch);
 		sb_table_cell(&table, "%d", kernel->dynamic);
 		say_facts(&table, device, kernel);

@@ -83,6 +83,14 @@ static void reasons_mdoc(void)
 		     sb_reason_text((enum sb_reason)reason));
 }
 
+/* The first is no fallback. */
+static void fallbacks_mdoc(void)
+{
+	for (int fallback = SB_FALLBACK_NONE + 1; fallback < SB_FALLBACKS; fallback++)
+		item("Li", sb_fallback_word((enum sb_fallback)fallback),
+		     sb_fallback_text((enum sb_fallback)fallback));
+}
+
 static void option_mdoc(const struct sb_option *option)
 {
 	printf(".It ");
@@ -191,6 +199,7 @@ static const struct {
 } sections[] = {
 	{"@commands.completion@\n", commands_completion},
 	{"@commands.mdoc@\n", commands_mdoc},
+	{"@fallbacks.mdoc@\n", fallbacks_mdoc},
 	{"@options.completion@\n", options_completion},
 	{"@os.mdoc@\n", os_mdoc},
 	{"@reasons.mdoc@\n", reasons_mdoc},

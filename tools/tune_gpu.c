@@ -116,6 +116,50 @@ static bool measure_kernel(struct sb_tune *tune, struct sb_device *device, doubl
 	return true;
 }
 
+/*
+ * The same of an emulated product, splitting included; where there is none, as of a strict one.
+ * Long enough at work for the card to have found the clock that its power allows.
+ */
+static bool measure_emulated(struct sb_tune *tune, struct sb_device *device, double budget)
+{
+	static const int64_t squares[] = {1024, 2048, 4096};
+	const struct sb_bench_pace pace = {.repeat = 15, .budget = budget / 3};
+	struct sb_profile *p = tune->profile;
+	double seconds = 0;
+
+	p->emulated = p->kernel;
+	for (size_t i = 0; i < sizeof squares / sizeof *squares; i++) {
+		const int64_t n = squares[i];
+		const struct sb_bench_shape shape = {.m = n, .n = n, .k = n};
+		struct sb_bench_product product;
+		struct sb_bench_launch launch;
+		struct sb_tiers tiers;
+		enum sb_fallback why;
+		double predicted;
+
+		if (n > tune->largest || 8 * (pace.repeat + 3) * seconds > budget ||
+		    !sb_registry_pick_tiers(n, n, n, &p->target, &tiers, &why))
+			break;
+		product = sb_bench_product(tune->data, &shape);
+		if (!sb_bench_launch_open(&launch, device, &product, NULL))
+			return false;
+		seconds = -1;
+		if (sb_bench_launch_prepare(&launch, sb_registry_first(&tiers))) {
+			seconds = sb_bench_launch_median(&launch, pace, sb_bench_launch_emulated);
+			sb_bench_launch_unprepare(&launch);
+		}
+		sb_bench_launch_close(&launch);
+		/* A build without their images has no use for the figure. */
+		if (!(seconds > 0))
+			break;
+		predicted = sb_registry_tiers_seconds(&tiers, n, n, n, p->target.multiprocessors);
+		if (tiers.fp16x3)
+			predicted += 2 * sb_registry_split_seconds(n, n);
+		p->emulated = seconds / predicted;
+	}
+	return true;
+}
+
 /* A call of next to nothing whose operands are on the device, less what its kernel takes. */
 static bool measure_launch(struct sb_tune *tune, struct sb_device *device)
 {
@@ -220,7 +264,8 @@ const char *sb_tune_gpu(struct sb_tune *tune, struct sb_device *device, double b
 	p->has_whole = false;
 	if (!sb_gpu_visit(device, &visit))
 		return "the device cannot be had";
-	done = measure_links(tune, device) && measure_kernel(tune, device, budget / 4);
+	done = measure_links(tune, device) && measure_kernel(tune, device, budget / 4) &&
+	       measure_emulated(tune, device, budget / 16);
 	sb_gpu_depart(device, &visit);
 	if (!done)
 		return "copies or kernels cannot be measured";

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profile_file.h"
 #include "profile_text.h"
 
 /* Four digits that count, and no exponent. */
@@ -73,6 +74,8 @@ static void write_profile(FILE *out, const struct sb_profile *p)
 	number(out, 1e6 * p->launch);
 	fprintf(out, "\noverlap %.3f\nkernel", p->overlap);
 	number(out, p->kernel);
+	fputs("\nemulated", out);
+	number(out, p->emulated);
 	fputc('\n', out);
 	write_links(out, p);
 	if (p->has_whole) {

@@ -22,19 +22,21 @@ key = lambda row: (row["m"], row["n"], row["k"], row["trans"], row["pad"])
 for row in host:
     assert row["difference"] is not None and row["difference"] < 1e-5, row
     assert row["ms"] > 0 and row["backend_ms"] > 0 and row["x_backend"] is not None, row
-bounds = {key(row) + (row["memory"],): row for row in page.get("bound", [])}
+bounds = {key(row) + (row["memory"], row["kernel"]): row for row in page.get("bound", [])}
 for row in host:
     if row["side"] != "gpu":
         assert row["bound_ms"] is None and row["share"] is None, row
         continue
-    bound = bounds[key(row) + (row["memory"],)]
-    assert row["bound_ms"] == bound["bound_ms"] and row["kernel"] == bound["kernel"], (row, bound)
+    bound = bounds[key(row) + (row["memory"], row["kernel"])]
+    assert row["bound_ms"] == bound["bound_ms"], (row, bound)
     assert abs(row["share"] - row["bound_ms"] / row["ms"]) < .02 * (1 + row["share"]), row
     parts = [bound[name + "_ms"] for name in ("wire", "arithmetic", "in", "out")]
     assert min(parts) >= 0 and parts[1] > 0, bound
     assert abs(bound["bound_ms"] - max(parts[:2]) - parts[2] - parts[3]) < 3e-4 + .01 * parts[1], bound
+tensor = ("sgemm_fp16x3", "sgemm_bf16x6")
 for row in device:
-    assert row["bits"] == "same", row
+    assert row["bits"] == ("emulated" if row["kernel"].startswith(tensor) else "same"), row
+    assert (row["split_ms"] is not None) == row["kernel"].startswith(tensor), row
 if check == "combinations":
     wanted = [(m, n, k, trans, pad) for m, n, k in ((40, 40, 40), (70, 30, 50))
               for trans in ("nn", "tt") for pad in (0, 3)]
@@ -50,9 +52,15 @@ elif check == "ladder":
     kernels = sys.argv[3].split()
     assert [row["kernel"] for row in device] == kernels, [row["kernel"] for row in device]
     assert all(row["ms"] >= 0 for row in device), device
-    panels = ("sgemm_bulk", "sgemm_multistage", "sgemm_persistent", "sgemm_slab")
+    panels = ("sgemm_bulk", "sgemm_multistage", "sgemm_persistent", "sgemm_slab") + tensor
     assert all((row["pack_ms"] is not None) == row["kernel"].startswith(panels) for row in device), device
     assert not host
+elif check == "both":
+    assert [row["math"] for row in host] == ["strict", "fp16x3"], host
+    assert host[0]["kernel"] != host[1]["kernel"] == "sgemm_fp16x3_128x128x64", host
+    assert host[0]["backend_ms"] == host[1]["backend_ms"], host
+    assert host[0]["difference"] != host[1]["difference"], host
+    assert [row["bits"] for row in device] == ["same", "emulated"], device
 elif check == "peers":
     assert "SHIMBLAS_DRIVER" in page["peers"], page["peers"]
     assert all(row["nvblas_ms"] is None and row["cublasxt_ms"] is None for row in host), host
@@ -109,6 +117,11 @@ reads 'combinations' combinations -- bench --json --repeat 1 --sizes 40,70x30x50
 kernels=$("$command" info --kernels | sed -n 's/^  \(sgemm_[a-z0-9_]*x[0-9]*\) .*/\1/p')
 [ -n "$kernels" ] || fail 'info --kernels lists none'
 reads 'ladder' ladder "$kernels" -- bench --json --repeat 1 --sizes 70x30x50 --ladder --only device
+lines=1
+reads 'both kinds of arithmetic' both -- env SHIMBLAS_KERNEL=sgemm_fp16x3_128x128x64 "$command" \
+    bench --json --repeat 1 --sizes 40x30x1030 --math both
+one_line 'both kinds of arithmetic' "$scratch/page.err"
+lines=0
 reads 'peers with another driver' peers -- bench --json --repeat 1 --sizes 40 --peers
 lines=1
 reads 'no driver' nothing -- env SHIMBLAS_DRIVER=/nowhere.so "$command" bench --json --repeat 1 \
@@ -213,7 +226,7 @@ if [ -n "$openblas" ]; then
 fi
 
 for words in '--sizes 0' '--sizes 4x5' '--sizes ,' '--transposes nx' '--pads -1' '--repeat 0' \
-    '--only moon' '--seed x' '--shapes 0' 'word'; do
+    '--only moon' '--math tf32' '--seed x' '--shapes 0' 'word'; do
     # shellcheck disable=SC2086
     run_as wrong bench $words
     [ "$(cat "$scratch/wrong.rc")" = 2 ] && [ -s "$scratch/wrong.err" ] ||

@@ -57,6 +57,19 @@ grep -q 'tt, leading dimensions 1027' "$scratch/page.out" || fail 'transposes or
 explains 1024 --device H200 --threads 4 --callers 64
 less "$before" "$cpu" || fail "64 callers take $cpu each, one $before"
 
+# Emulated products, where they are faster.
+explains 8192 --device H200 --threads 16 --math strict
+strict=$gpu
+grep -q '"math":"strict"' "$scratch/page.out" || fail 'strict is not told of'
+explains 8192 --device H200 --threads 16 --math emulated
+less "$gpu" "$strict" || fail "emulated takes $gpu, strict $strict"
+grep -q '"math":"fp16x3, ' "$scratch/page.out" || fail 'fp16x3 is not told of'
+grep -q '"kernel":"sgemm_fp16x3_' "$scratch/page.out" || fail 'its kernel is not told of'
+explains 4096 4096 512 --device H200 --threads 16 --math emulated
+grep -q '"math":"bf16x6, ' "$scratch/page.out" || fail 'bf16x6 is not told of'
+explains 300 --device H200 --threads 16 --math emulated
+grep -q '"math":"strict, ' "$scratch/page.out" || fail 'that strict is faster is not told of'
+
 # Without a device one is assumed, and it says so; with one it is named.
 run_as none env SHIMBLAS_DRIVER=/nowhere.so "$command" explain 1000
 grep -q '^device .*none (.*); a .* is assumed$' "$scratch/none.out" || fail 'no device'
@@ -67,7 +80,7 @@ run_as there "$command" explain 1000
 grep -q '^device  *Stand-in' "$scratch/there.out" || fail 'a device: its name'
 grep -q '^profile .*adapted to the device' "$scratch/there.out" || fail 'a device: its profile'
 
-for words in '' '5 5' '0' 'x' '5 5 5 5' '9 --trans nx' '9 --threads 0' '9 --beta x' '9 --device Z80' \
+for words in '' '5 5' '0' 'x' '5 5 5 5' '9 --trans nx' '9 --threads 0' '9 --beta x' '9 --device Z80' '9 --math tf32' \
     '9 --nonsense'; do
     # shellcheck disable=SC2086
     run_as wrong "$command" explain $words

@@ -68,7 +68,7 @@ grep -q '^  *0  *Stand-in .* [0-9]\.[0-9] ' "$scratch/gpu.out" || fail 'info: no
 grep -q '^device  *0 (Stand-in' "$scratch/gpu.out" || fail 'info: which device'
 grep -q '^links' "$scratch/gpu.out" && fail 'info: links of a device alone'
 grep -q '^verdict .*go to the GPU' "$scratch/gpu.out" || fail "info: $(grep verdict "$scratch/gpu.out")"
-kernels=$(grep -c '^SB_KERNEL(' "$srcdir/kernels/kernels.def")
+kernels=$(grep -Ec '^SB_(KERNEL|TENSOR)\(' "$srcdir/kernels/kernels.def")
 [ "$(grep -c '^  sgemm_.* [1-9][0-9]*  *[0-9]*  *[0-9]*  *[1-9]' "$scratch/gpu.out")" = "$kernels" ] ||
     fail "info --kernels: not $kernels rows with what the driver knows"
 # Several: which, and whether they are linked.

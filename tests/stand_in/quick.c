@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-enum { ROWS = 16, COLUMNS = 4 };
+enum { ROWS = 16, COLUMNS = 4, TILE = 128 };
 
 /* The strips are private, and instrumenting the innermost loop makes it ten times slower. */
 #define UNWATCHED __attribute__((no_sanitize("address", "thread", "undefined")))
@@ -228,6 +228,18 @@ static bool mapped(const struct sb_tensor_map *opaque, const float *p, int64_t l
 	return false;
 }
 
+bool quick_panels(struct CUctx_st *context, const struct kernel *kernel,
+		  const struct sb_gemm_args *g)
+{
+	if (kernel->panels &&
+	    (!panel(context, g->a, g->a_k, g->m, g->k, kernel->tile_m, kernel->tile_k, "A") ||
+	     !panel(context, g->b, g->b_k, g->n, g->k, kernel->tile_n, kernel->tile_k, "B")))
+		return false;
+	return !kernel->bulk ||
+	       (mapped(&g->map_a, g->a, g->a_k, g->m, g->k, kernel->tile_m, kernel->tile_k) &&
+		mapped(&g->map_b, g->b, g->b_k, g->n, g->k, kernel->tile_n, kernel->tile_k));
+}
+
 static bool apart(const struct kernel *kernel, const struct sb_gemm_args *g)
 {
 	return kernel->split && g->k > SB_SLAB;
@@ -242,13 +254,7 @@ static bool permitted(struct CUctx_st *context, const struct kernel *kernel,
 				       (g->k + SB_SLAB - 1) / SB_SLAB, g->m * (int64_t)g->n, "work")
 			       : reach(context, g->c, g->m, 1, g->n, g->ldc, "C")))
 		return false;
-	if (kernel->panels &&
-	    (!panel(context, g->a, g->a_k, g->m, g->k, kernel->tile_m, kernel->tile_k, "A") ||
-	     !panel(context, g->b, g->b_k, g->n, g->k, kernel->tile_n, kernel->tile_k, "B")))
-		return false;
-	return !kernel->bulk ||
-	       (mapped(&g->map_a, g->a, g->a_k, g->m, g->k, kernel->tile_m, kernel->tile_k) &&
-		mapped(&g->map_b, g->b, g->b_k, g->n, g->k, kernel->tile_n, kernel->tile_k));
+	return quick_panels(context, kernel, g);
 }
 
 /* A kernel that cannot resume would begin with zero; and C cannot be a total and an old C both. */
@@ -260,11 +266,37 @@ static bool may_resume(const struct kernel *kernel, const struct sb_gemm_args *g
 	return false;
 }
 
+/* Of an emulated product, the tiles that the kernels before have left. */
+static bool multiply_left(const struct sb_gemm_args *args)
+{
+	for (int64_t i = 0; i < args->m; i += TILE)
+		for (int64_t j = 0; j < args->n; j += TILE) {
+			struct sb_gemm_args tile = *args;
+
+			if (!((args->flags_a[i / TILE] | args->flags_b[j / TILE]) & SB_NOT_BF16))
+				continue;
+			tile.a += i * args->a_m;
+			tile.b += j * args->b_n;
+			tile.c += i + j * args->ldc;
+			tile.m = least(TILE, args->m - i);
+			tile.n = least(TILE, args->n - j);
+			multiply(&tile, false);
+		}
+	return true;
+}
+
 bool quick_gemm(struct CUctx_st *context, const struct kernel *kernel,
 		const struct sb_gemm_args *args)
 {
-	return may_resume(kernel, args) && permitted(context, kernel, args) &&
-	       multiply(args, apart(kernel, args));
+	if (!may_resume(kernel, args) || !permitted(context, kernel, args))
+		return false;
+	if (!args->flags_a)
+		return multiply(args, apart(kernel, args));
+	if (!kernel->panels || kernel->tile_m != TILE || kernel->tile_n != TILE) {
+		world_violation("%s knows nothing of flags", kernel->name);
+		return false;
+	}
+	return quick_flags(context, args) && multiply_left(args);
 }
 
 bool quick_sum(struct CUctx_st *context, const struct sb_gemm_args *g)

@@ -12,6 +12,15 @@
 bool quick_gemm(struct CUctx_st *context, const struct kernel *kernel,
 		const struct sb_gemm_args *args);
 bool quick_sum(struct CUctx_st *context, const struct sb_gemm_args *args);
+/* A kernel of an emulated product, in that many blocks; and the split before it. */
+bool quick_emulated(struct CUctx_st *context, const struct kernel *kernel, unsigned blocks,
+		    const struct sb_gemm_args *args);
+bool quick_split(struct CUctx_st *context, const struct sb_split_args *args);
+/* What kernels on panels may rely on: whole tiles that are zero beyond the operands, and maps. */
+bool quick_panels(struct CUctx_st *context, const struct kernel *kernel,
+		  const struct sb_gemm_args *args);
+/* The flags of a launch, where it has any, are there. */
+bool quick_flags(struct CUctx_st *context, const struct sb_gemm_args *args);
 bool quick_pack(struct CUctx_st *context, const struct kernel *kernel,
 		const struct sb_pack_args *args);
 

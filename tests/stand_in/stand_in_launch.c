@@ -12,13 +12,25 @@
 
 static size_t arguments_size(const struct kernel *kernel)
 {
-	return kernel->kind == KERNEL_PACK ? sizeof(struct sb_pack_args)
-					   : sizeof(struct sb_gemm_args);
+	if (kernel->kind == KERNEL_PACK)
+		return sizeof(struct sb_pack_args);
+	return kernel->kind == KERNEL_SPLIT ? sizeof(struct sb_split_args)
+					    : sizeof(struct sb_gemm_args);
 }
 
 static uint64_t tiles(int64_t extent, unsigned tile)
 {
 	return ((uint64_t)extent + tile - 1) / tile;
+}
+
+static bool emulates(const struct kernel *kernel)
+{
+	return kernel->kind == KERNEL_FP16X3 || kernel->kind == KERNEL_BF16X6;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /* The grid that covers the work, neither less nor more. */
@@ -29,12 +41,30 @@ static uint64_t blocks(const struct kernel *kernel, const union arguments *a)
 	if (kernel->kind == KERNEL_PACK)
 		return tiles(a->pack.padded_extent, kernel->tile_m) *
 		       tiles(a->pack.padded_depth, kernel->tile_k);
+	if (kernel->kind == KERNEL_SPLIT)
+		return (uint64_t)a->split.padded_extent / kernel->tile_m *
+		       tiles(a->split.padded_depth, kernel->tile_k);
 	if (kernel->kind == KERNEL_SUM)
 		return tiles((int64_t)a->gemm.m * a->gemm.n, kernel->tile_m);
-	count = tiles(a->gemm.m, kernel->tile_m) * tiles(a->gemm.n, kernel->tile_n);
+	count = tiles(a->gemm.m, kernel->tile_m * kernel->cluster) * kernel->cluster *
+		tiles(a->gemm.n, kernel->tile_n);
+	if (emulates(kernel))
+		return least(count, (uint64_t)world.settings.sms < kernel->cluster
+					    ? kernel->cluster
+					    : (uint64_t)world.settings.sms / kernel->cluster *
+						      kernel->cluster);
 	if (kernel->persistent)
 		return count < (uint64_t)world.settings.sms ? count : (uint64_t)world.settings.sms;
 	return count * (kernel->split ? tiles(a->gemm.k, SB_SLAB) : 1);
+}
+
+static bool sensible_split(const struct sb_split_args *s)
+{
+	return s->extent > 0 && s->depth > 0 && s->padded_extent % 128 == 0 &&
+	       s->padded_depth % 64 == 0 && s->extent <= s->padded_extent &&
+	       s->depth <= s->padded_depth && s->ld >= s->padded_extent &&
+	       s->exponents_ld >= s->padded_extent && s->ld % SB_PAD == 0 &&
+	       (uintptr_t)s->from % 128 == 0 && (uintptr_t)s->planes % 128 == 0;
 }
 
 static bool sensible(const struct kernel *kernel, const union arguments *a)
@@ -47,6 +77,10 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 		       p->padded_depth > 0 && p->extent <= p->padded_extent &&
 		       p->depth <= p->padded_depth && p->ld >= p->padded_extent &&
 		       p->ld % SB_PAD == 0;
+	if (kernel->kind == KERNEL_SPLIT)
+		return sensible_split(&a->split);
+	if (emulates(kernel) && (g->resume || !g->flags_a != !g->flags_b))
+		return false;
 	if (g->m < 1 || g->n < 1 || g->k < 1 || g->ldc < g->m)
 		return false;
 	if ((kernel->split || kernel->kind == KERNEL_SUM) && g->k > SB_SLAB &&
@@ -166,6 +200,10 @@ sb_cu_result launch_run(struct operation *operation)
 		done = quick_gemm(context, kernel, &launch->arguments.gemm);
 	else if (kernel->kind == KERNEL_SUM)
 		done = quick_sum(context, &launch->arguments.gemm);
+	else if (kernel->kind == KERNEL_SPLIT)
+		done = quick_split(context, &launch->arguments.split);
+	else if (emulates(kernel))
+		done = quick_emulated(context, kernel, launch->grid, &launch->arguments.gemm);
 	else
 		done = quick_pack(context, kernel, &launch->arguments.pack);
 	fesetenv(&caller);

@@ -40,7 +40,31 @@ static const struct kernel kernels[] = {
 	 METHOD_IS(method, 'p', 'l', "plain") || METHOD_IS(method, 'b', 'u', "bulk") ||            \
 		 METHOD_IS(method, 'p', 'e', "persistent") ||                                      \
 		 METHOD_IS(method, 's', 'l', "slab") || METHOD_IS(method, 's', 'p', "split") ||    \
-		 METHOD_IS(method, 't', 'h', "thin")},
+		 METHOD_IS(method, 't', 'h', "thin"),                                              \
+	 1},
+/* In whole registers of a multiprocessor, one block of which fills it. */
+#define SB_TENSOR(method, BM, BN, BK, threads_, cluster_, stages, dynamic_, form, arch_, text)     \
+	{.name = "sgemm_" #method "_" #BM "x" #BN "x" #BK,                                         \
+	 .kind = #method[0] == 'f' ? KERNEL_FP16X3 : KERNEL_BF16X6,                                \
+	 .threads = threads_,                                                                      \
+	 .tile_m = BM,                                                                             \
+	 .tile_n = BN,                                                                             \
+	 .tile_k = BK,                                                                             \
+	 .dynamic = dynamic_,                                                                      \
+	 .registers = MIN(255, 65536 / (threads_)),                                                \
+	 .arch = arch_,                                                                            \
+	 .panels = FORM_##form,                                                                    \
+	 .bulk = FORM_##form && METHOD_IS(method, 'b', 'f', "bf16x6"),                             \
+	 .cluster = cluster_},
+#define SB_SPLIT(method, BI, BK, threads_, text)                                                   \
+	{.name = "split_" #method "_" #BI "x" #BK,                                                 \
+	 .kind = KERNEL_SPLIT,                                                                     \
+	 .threads = threads_,                                                                      \
+	 .tile_m = BI,                                                                             \
+	 .tile_k = BK,                                                                             \
+	 .registers = 64,                                                                          \
+	 .static_shared = 4224,                                                                    \
+	 .arch = 80},
 #define SB_PACK(method, BI, BK, threads_, text)                                                    \
 	{.name = "pack_" #method "_" #BI "x" #BK,                                                  \
 	 .kind = KERNEL_PACK,                                                                      \
@@ -60,6 +84,7 @@ static const struct kernel kernels[] = {
 	 .arch = 75},
 #define FORM_ANY    false
 #define FORM_PANELS true
+#define FORM_PLANES false
 #include "../../kernels/kernels.def"
 };
 

@@ -72,6 +72,7 @@ enum operation_kind {
 union arguments {
 	struct sb_gemm_args gemm;
 	struct sb_pack_args pack;
+	struct sb_split_args split;
 };
 
 struct launch {
@@ -243,7 +244,14 @@ void marker_give(struct marker *marker);
 bool patience_runs_out(int *patience);
 
 /* module, launch, engines */
-enum kernel_kind { KERNEL_GEMM, KERNEL_PACK, KERNEL_SUM };
+enum kernel_kind {
+	KERNEL_GEMM,
+	KERNEL_PACK,
+	KERNEL_SUM,
+	KERNEL_SPLIT,
+	KERNEL_FP16X3,
+	KERNEL_BF16X6
+};
 
 struct kernel { /* a row of kernels.def */
 	const char *name;
@@ -253,6 +261,7 @@ struct kernel { /* a row of kernels.def */
 	unsigned registers, static_shared; /* plausible, where nobody knows better */
 	int arch;
 	bool panels, bulk, split, persistent, resumes;
+	unsigned cluster;
 };
 
 struct CUfunc_st {

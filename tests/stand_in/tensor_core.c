@@ -177,6 +177,8 @@ static bool parts_of(enum sb_core_format format, const uint16_t *from, int32_t *
 {
 	const int places = formats[format].places, bias = formats[format].bias;
 	const int infinite = (1 << formats[format].exponent_bits) - 1;
+	const int unit = 1 << places;
+	const eight_t none = {0}, one = none + unit;
 	eight_t bits, exponent, significand, sign, some, zero, endless;
 	bool finite = true;
 
@@ -185,7 +187,7 @@ static bool parts_of(enum sb_core_format format, const uint16_t *from, int32_t *
 	exponent = bits >> places & infinite;
 	some = exponent != 0;
 	endless = exponent == infinite;
-	significand = ((bits & ((1 << places) - 1)) | (some & 1 << places)) << (PLACES - places);
+	significand = ((bits & (one - 1)) | (some & one)) << (PLACES - places);
 	zero = significand == 0;
 	exponent += some + (1 - bias);
 	exponent = (exponent & ~zero) | (zero & NOTHING);
@@ -327,7 +329,7 @@ uint16_t sb_core_round(enum sb_core_format format, float x)
 	int exponent = (int)(magnitude >> FLOAT_PLACES), drop = FLOAT_PLACES - f->places;
 
 	if (magnitude > 0x7f800000u)
-		return (uint16_t)(sign | 0x7fffu);
+		return 0x7fff;
 	if (exponent - FLOAT_BIAS + f->bias >= 1 || f->bias == FLOAT_BIAS) {
 		magnitude -= (uint32_t)(FLOAT_BIAS - f->bias) << FLOAT_PLACES;
 	} else {

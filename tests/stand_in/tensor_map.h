@@ -31,4 +31,14 @@ static_assert(sizeof(struct sb_stand_in_map) <= 128, "a tensor map has 128 bytes
 _Static_assert(sizeof(struct sb_stand_in_map) <= 128, "a tensor map has 128 bytes");
 #endif
 
+/* The map of a panel of floats as kernels.def wants it, for who runs kernels without a driver. */
+#define SB_PANEL_MAP(panel, extent, depth, box_i, box_k)                                           \
+	{                                                                                          \
+		.magic = SB_TENSOR_MAP_MAGIC, .rank = 2, .type = SB_CU_TENSOR_FLOAT32,             \
+		.swizzle = SB_CU_TENSOR_SWIZZLE_NONE, .address = (uintptr_t)(panel),               \
+		.size = {(uint64_t)(extent), (uint64_t)(depth)},                                   \
+		.stride = {(uint64_t)(extent) * sizeof(float)},                                    \
+		.box = {(uint16_t)(box_i), (uint16_t)(box_k)},                                     \
+	}
+
 #endif

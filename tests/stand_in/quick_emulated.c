@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Emulated products in the quick engine: the oracle's launches, after a look at what each may
+ * touch.
+ */
+#include "../oracle_emulated.h"
+#include "quick.h"
+
+enum { TILE = 128, PIECE = 64 };
+
+static int64_t whole(int64_t extent, int64_t tile)
+{
+	return (extent + tile - 1) / tile * tile;
+}
+
+/* Is all of it there, and aligned to `alignment` bytes? */
+static bool there(struct CUctx_st *context, const void *p, int64_t count, size_t bytes,
+		  uintptr_t alignment, const char *what)
+{
+	if (!p || (uintptr_t)p % alignment) {
+		world_violation("%s: %p is not there or not aligned", what, p);
+		return false;
+	}
+	return memory_reach(context, p, (size_t)count * bytes, what);
+}
+
+bool quick_flags(struct CUctx_st *context, const struct sb_gemm_args *g)
+{
+	return !g->flags_a || (there(context, g->flags_a, whole(g->m, TILE) / TILE,
+				     sizeof *g->flags_a, sizeof *g->flags_a, "flags of A") &&
+			       there(context, g->flags_b, whole(g->n, TILE) / TILE,
+				     sizeof *g->flags_b, sizeof *g->flags_b, "flags of B"));
+}
+
+static bool parts(struct CUctx_st *context, const uint16_t *planes, const int32_t *exponents,
+		  int64_t ld, int64_t extent, int64_t depth)
+{
+	int64_t rows = whole(extent, TILE), deep = whole(depth, PIECE);
+	int64_t slabs = whole(deep, SB_SPLIT_SLAB) / SB_SPLIT_SLAB;
+
+	if (ld < rows) {
+		world_violation("exponents of %ld rows for %ld", (long)ld, (long)rows);
+		return false;
+	}
+	return there(context, planes, 2 * rows * deep, sizeof *planes, 128, "planes") &&
+	       there(context, exponents, (slabs - 1) * ld + rows, sizeof *exponents,
+		     sizeof *exponents, "exponents");
+}
+
+bool quick_emulated(struct CUctx_st *context, const struct kernel *kernel, unsigned blocks,
+		    const struct sb_gemm_args *g)
+{
+	int64_t sums = (int64_t)blocks * kernel->tile_m * kernel->tile_n;
+
+	if (!there(context, g->c, (g->n - 1) * g->ldc + g->m, sizeof *g->c, sizeof *g->c, "C") ||
+	    (g->k > SB_SPLIT_CHUNK &&
+	     !there(context, g->work, sums, sizeof *g->work, 128, "work")) ||
+	    !quick_flags(context, g))
+		return false;
+	if (kernel->kind == KERNEL_FP16X3) {
+		if (!parts(context, g->planes_a, g->exponents_a, g->exponents_a_ld, g->m, g->k) ||
+		    !parts(context, g->planes_b, g->exponents_b, g->exponents_b_ld, g->n, g->k))
+			return false;
+		sb_oracle_fp16x3(g);
+		return true;
+	}
+	if (!quick_panels(context, kernel, g))
+		return false;
+	sb_oracle_bf16x6(g);
+	return true;
+}
+
+/* Raised before anything is split, a flag says nothing of this panel. */
+static bool lowered(const struct sb_split_args *s)
+{
+	for (int64_t i = 0; i < s->padded_extent / TILE; i++)
+		if (s->flags[i]) {
+			world_violation("a flag is up before its panel is split");
+			return false;
+		}
+	return true;
+}
+
+bool quick_split(struct CUctx_st *context, const struct sb_split_args *s)
+{
+	if (!there(context, s->from, (s->padded_depth - 1) * s->ld + s->padded_extent,
+		   sizeof *s->from, 128, "source of a split") ||
+	    !there(context, s->flags, s->padded_extent / TILE, sizeof *s->flags, sizeof *s->flags,
+		   "flags") ||
+	    !parts(context, s->planes, s->exponents, s->exponents_ld, s->padded_extent,
+		   s->padded_depth) ||
+	    !lowered(s))
+		return false;
+	sb_oracle_split(s);
+	return true;
+}
