@@ -276,16 +276,6 @@ SB_DEVICE void sb_tensor_fence()
 
 /* Products of a warp: sm_80 and later. */
 
-/*
- * The compiler moves nothing over this place (but within a stretch between two of them it orders as
- * it likes): for an order that keeps the tensor cores busy, of which its scheduler knows little.
- * The instruction tells profilers that it was met, and nothing else.
- */
-SB_DEVICE void sb_keep_order()
-{
-	asm volatile("pmevent 1;" ::: "memory");
-}
-
 /* d += a * b, 16 x 8 x 16, the fragments as the instruction wants them. */
 SB_DEVICE void sb_mma_sync_bf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
 {

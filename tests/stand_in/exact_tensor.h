@@ -25,10 +25,6 @@ static inline int sb_thread_anew()
 	return sb_exact_now.thread;
 }
 
-static inline void sb_keep_order()
-{
-}
-
 static inline int sb_thread_anew()
 {
 	return sb_thread();
