@@ -136,10 +136,13 @@ static struct sb_situation situation_here(const struct sb_backend *backend)
 
 static void look_at_device(struct sb_situation *situation, const struct sb_call *call)
 {
-	struct sb_device *device = sb_device();
+	struct sb_team *team = sb_device_team();
+	struct sb_device *device = team ? team->devices : NULL;
 
 	if (!device)
 		return;
+	situation->devices = team->count;
+	situation->linked = team->linked;
 	situation->places[0] = sb_device_place(device, call->a, sb_call_bytes_a(call));
 	situation->places[1] = sb_device_place(device, call->b, sb_call_bytes_b(call));
 	situation->places[2] = sb_device_place(device, call->c, sb_call_bytes_c(call));
@@ -252,7 +255,7 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 		return sb_route_to_cpu(decision, situation.unusable);
 	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
 	judged.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
-	judged.gpu_seconds = sb_model_gpu_least(profile, call);
+	judged.gpu_seconds = sb_model_gpu_least(profile, &situation, call);
 	if (judged.cpu_seconds <= judged.gpu_seconds)
 		return sb_route_to_cpu(judged, SB_REASON_FASTER);
 	look_at_device(&situation, call);

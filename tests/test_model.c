@@ -126,7 +126,7 @@ static void the_least_is_less(void)
 			for (int64_t k = 1; k <= 10000; k = k * 3 / 2 + 1) {
 				struct sb_call call = product(m, n, k);
 				struct sb_situation s = ready(16);
-				double least = sb_model_gpu_least(sb_profile_shipped(), &call);
+				double least = sb_model_gpu_least(sb_profile_shipped(), &s, &call);
 
 				CU_ASSERT(least > 0 && least <= on_gpu(s, call));
 				CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s, &call) <=

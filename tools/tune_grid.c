@@ -38,100 +38,155 @@ static void list_nodes(struct node *nodes)
 	qsort(nodes, NODES, sizeof *nodes, by_work);
 }
 
-static struct sb_bench_shape shape_of(const struct node *node)
+static struct sb_bench_shape shape_of(const struct node *node, int way)
 {
-	return (struct sb_bench_shape){.m = sb_grid_sizes[node->m],
-				       .n = sb_grid_sizes[node->n],
-				       .k = sb_grid_sizes[node->k]};
+	return (struct sb_bench_shape){
+		.m = sb_grid_sizes[node->m],
+		.n = sb_grid_sizes[node->n],
+		.k = sb_grid_sizes[node->k],
+		.trans_a = way == sb_grid_way(true, false) || way == sb_grid_way(true, true),
+		.trans_b = way == sb_grid_way(false, true) || way == sb_grid_way(true, true)};
 }
 
+/* No operand has more elements than those of the largest square. */
 static bool too_large(const struct sb_tune *tune, const struct sb_bench_shape *shape)
 {
-	return shape->m > tune->largest || shape->n > tune->largest || shape->k > tune->largest;
+	int64_t most = tune->largest * tune->largest;
+
+	return shape->m * shape->k > most || shape->k * shape->n > most ||
+	       shape->m * shape->n > most;
 }
 
-/* From the neighbour with one size less, the largest there is: nodes come in an order in which it
- * has been filled. */
-static double from_neighbour(const struct sb_grid *grid, const struct node *node, bool times)
+static double *at(struct sb_grid *grid, const struct node *node)
 {
-	const double(*plane)[SB_GRID] = grid->at[node->m];
-	int most = node->m > node->n ? node->m : node->n;
-
-	if (node->k > most)
-		most = node->k;
-	if (most == 0)
-		return 1e-6;
-	if (node->m == most)
-		return grid->at[most - 1][node->n][node->k] *
-		       (times ? (double)sb_grid_sizes[most] / sb_grid_sizes[most - 1] : 1);
-	if (node->n == most)
-		return plane[most - 1][node->k] *
-		       (times ? (double)sb_grid_sizes[most] / sb_grid_sizes[most - 1] : 1);
-	return plane[node->n][most - 1] *
-	       (times ? (double)sb_grid_sizes[most] / sb_grid_sizes[most - 1] : 1);
+	return &grid->at[node->m][node->n][node->k];
 }
 
-/* A larger product is not faster: what says so was disturbed. */
+/* The neighbour with one size less, the largest there is: in the order of the nodes it comes
+ * before. False: the first of all has none. */
+static bool neighbour_of(const struct node *node, struct node *neighbour)
+{
+	int *most;
+
+	*neighbour = *node;
+	most = node->m >= node->n ? &neighbour->m : &neighbour->n;
+	if (node->k > *most)
+		most = &neighbour->k;
+	return --*most >= 0;
+}
+
+/* A node that was not reached: as its neighbour, and beside another way as it is there. */
+static double guess(struct sb_grids *grids, int way, const struct node *node, bool times)
+{
+	struct sb_grid *grid = &grids->way[way], *plain = &grids->way[0];
+	struct node neighbour;
+	double ratio = 1;
+
+	if (!neighbour_of(node, &neighbour))
+		return way ? *at(plain, node) : times ? 1e-6 : 1;
+	if (way)
+		ratio = *at(plain, node) / *at(plain, &neighbour);
+	else if (times)
+		ratio = (double)sb_grid_sizes[node->m] / sb_grid_sizes[neighbour.m] *
+			sb_grid_sizes[node->n] / sb_grid_sizes[neighbour.n] *
+			sb_grid_sizes[node->k] / sb_grid_sizes[neighbour.k];
+	return ratio * *at(grid, &neighbour);
+}
+
+/* A larger product is not faster: where one is, the smaller was disturbed. What disturbs a
+ * measurement makes it longer. */
 static void straighten(struct sb_grid *grid)
 {
-	for (int m = 0; m < SB_GRID; m++)
-		for (int n = 0; n < SB_GRID; n++)
-			for (int k = 0; k < SB_GRID; k++) {
+	for (int m = SB_GRID - 1; m >= 0; m--)
+		for (int n = SB_GRID - 1; n >= 0; n--)
+			for (int k = SB_GRID - 1; k >= 0; k--) {
 				double *here = &grid->at[m][n][k];
 
-				if (m && *here < grid->at[m - 1][n][k])
-					*here = grid->at[m - 1][n][k];
-				if (n && *here < grid->at[m][n - 1][k])
-					*here = grid->at[m][n - 1][k];
-				if (k && *here < grid->at[m][n][k - 1])
-					*here = grid->at[m][n][k - 1];
+				if (m < SB_GRID - 1 && *here > grid->at[m + 1][n][k])
+					*here = grid->at[m + 1][n][k];
+				if (n < SB_GRID - 1 && *here > grid->at[m][n + 1][k])
+					*here = grid->at[m][n + 1][k];
+				if (k < SB_GRID - 1 && *here > grid->at[m][n][k + 1])
+					*here = grid->at[m][n][k + 1];
 			}
 }
 
-int sb_tune_fill(struct sb_tune *tune, const struct sb_tune_grid *what, struct sb_grid *grid)
+static int fill_way(struct sb_tune *tune, const struct sb_tune_grid *what, int way, double budget,
+		    struct sb_grids *grids)
 {
+	static struct node nodes[NODES];
 	double began = sb_bench_now();
-	struct node nodes[NODES];
 	int measured = 0;
 
 	list_nodes(nodes);
 	for (int i = 0; i < NODES; i++) {
 		const struct node *node = &nodes[i];
-		const struct sb_bench_shape shape = shape_of(node);
-		double *value = &grid->at[node->m][node->n][node->k];
+		const struct sb_bench_shape shape = shape_of(node, way);
+		double *value = at(&grids->way[way], node);
 		double expected = what->expect(tune->profile, &shape);
+		struct sb_bench_product product;
 
-		if (too_large(tune, &shape) || sb_bench_now() - began + expected > what->budget) {
-			*value = from_neighbour(grid, node, what->times);
+		if (too_large(tune, &shape) || sb_bench_now() - began + expected > budget) {
+			*value = guess(grids, way, node, what->times);
 			continue;
 		}
-		{
-			struct sb_bench_product product = sb_bench_product(tune->data, &shape);
-
-			*value = what->measure(tune, &product);
-		}
+		product = sb_bench_product(tune->data, &shape);
+		*value = what->measure(tune, &product);
 		if (!(*value > 0))
 			return -1;
 		measured++;
 		sb_progress_step(&tune->progress, expected, what->name);
 	}
-	if (what->times)
-		straighten(grid);
+	return measured;
+}
+
+/* Of a budget what a way gets: nn, which the others lean on, as much as two of them. */
+static double part_of(double budget, int way)
+{
+	return budget * (way ? 1 : 2) / (SB_WAYS + 1);
+}
+
+int sb_tune_fill(struct sb_tune *tune, const struct sb_tune_grid *what, struct sb_grids *grids)
+{
+	int measured = 0;
+
+	for (int way = 0; way < SB_WAYS; way++) {
+		int some = fill_way(tune, what, way, part_of(what->budget, way), grids);
+
+		if (some < 0)
+			return some;
+		measured += some;
+	}
+	for (int way = 0; way < SB_WAYS && what->times; way++)
+		straighten(&grids->way[way]);
 	return measured;
 }
 
 double sb_tune_expected(const struct sb_tune *tune, const struct sb_tune_grid *what)
 {
-	struct node nodes[NODES];
-	double sum = 0;
+	static struct node nodes[NODES];
+	double all = 0;
 
 	list_nodes(nodes);
-	for (int i = 0; i < NODES; i++) {
-		const struct sb_bench_shape shape = shape_of(&nodes[i]);
-		double expected = what->expect(tune->profile, &shape);
+	for (int way = 0; way < SB_WAYS; way++) {
+		double sum = 0;
 
-		if (!too_large(tune, &shape) && sum + expected <= what->budget)
-			sum += expected;
+		for (int i = 0; i < NODES; i++) {
+			const struct sb_bench_shape shape = shape_of(&nodes[i], way);
+			double expected = what->expect(tune->profile, &shape);
+
+			if (!too_large(tune, &shape) &&
+			    sum + expected <= part_of(what->budget, way))
+				sum += expected;
+		}
+		all += sum;
 	}
-	return sum;
+	return all;
+}
+
+int sb_tune_runs(double seconds, int runs, double long_run)
+{
+	if (seconds > 10 * long_run)
+		return 1;
+	return 1 + (runs * seconds > long_run ? (int)(long_run / seconds) + 1 : runs);
 }
