@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "classes.h"
 #include "names.h"
 #include "process.h"
 #include "report.h"
@@ -73,6 +74,7 @@ int shimblas_get_statistics(struct shimblas_statistics *statistics)
 void shimblas_reset_statistics(void)
 {
 	sb_stats_reset();
+	sb_classes_reset();
 }
 
 int shimblas_last_decision(struct shimblas_decision *decision)

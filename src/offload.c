@@ -10,6 +10,7 @@
 #include "model.h"
 #include "profile.h"
 #include "registry.h"
+#include "settings.h"
 #include "shares.h"
 #include "staged.h"
 #include "timeline.h"
@@ -182,8 +183,9 @@ static void open_timeline(const struct sb_call *call)
 	sb_timeline_open(name);
 }
 
-/* The bound is the profile's: what one wire and one kernel were measured to do once. */
-static void close_timeline(const struct work *w)
+/* The least it could have taken, by the profile: what one wire and one kernel were measured to do
+ * once. 0 for a team. */
+static double bound_of(const struct work *w)
 {
 	const struct sb_shares *shares = &w->shares;
 	const struct sb_call *call = shares->call;
@@ -192,11 +194,8 @@ static void close_timeline(const struct work *w)
 	struct sb_wire wire;
 	double arithmetic;
 
-	if (!sb_timeline_here)
-		return;
-	sb_timeline_close();
 	if (shares->count != 1)
-		return;
+		return 0;
 	profile = sb_profile(NULL);
 	wire.up = sb_model_rate(profile, SB_PINNED_UP);
 	wire.down = sb_model_rate(profile, SB_PINNED_DOWN);
@@ -204,9 +203,20 @@ static void close_timeline(const struct work *w)
 	target = sb_launch_target(sb_shares_device(shares, 0));
 	arithmetic = profile->kernel *
 		     sb_registry_seconds(shares->kernel, call->m, call->n, call->k, &target);
-	if (!__builtin_isinf(arithmetic))
-		sb_timeline_here->bound =
-			sb_bound(shares->carries[0].plan, &wire, arithmetic).seconds;
+	return __builtin_isinf(arithmetic)
+		       ? 0
+		       : sb_bound(shares->carries[0].plan, &wire, arithmetic).seconds;
+}
+
+static void close_timeline(const struct work *w, struct sb_decision *decision)
+{
+	if (!sb_timeline_here && !*sb_settings()->report)
+		return;
+	if (sb_timeline_here)
+		sb_timeline_close();
+	decision->bound = bound_of(w);
+	if (sb_timeline_here)
+		sb_timeline_here->bound = decision->bound;
 }
 
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
@@ -222,7 +232,7 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 		w.shares.patience = sb_device_patience(decision->gpu_seconds);
 		open_timeline(call);
 		status = answer(&w, decision);
-		close_timeline(&w);
+		close_timeline(&w, decision);
 		sb_shares_drop(&w.shares);
 	} else {
 		status = sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;

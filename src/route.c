@@ -304,8 +304,7 @@ static struct sb_decision judge_on_device(const struct sb_forward *forward,
 	return decision;
 }
 
-static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call,
-							  const struct sb_forward *forward)
+static struct sb_decision judge_work(const struct sb_call *call, const struct sb_forward *forward)
 {
 	struct sb_decision decision = {.side = SB_CPU, .reason = SB_REASON_SMALL};
 	struct sb_as_found found;
@@ -335,6 +334,45 @@ static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *
 	decision = mode == SB_MODE_AUTO ? compare_sides(call, forward, decision)
 					: force_gpu(forward, decision);
 	sb_process_leave(&found);
+	return decision;
+}
+
+/*
+ * A report tells of both sides, whatever decided: what was not predicted, or only bounded, is, for
+ * a GPU that has started and nobody else at work.
+ */
+static void foresee(const struct sb_call *call, const struct sb_forward *forward,
+		    struct sb_decision *decision)
+{
+	struct sb_situation situation = {.health = SB_HEALTH_READY};
+	const struct sb_backend *backend;
+	const struct sb_profile *profile;
+	struct sb_as_found found;
+	double gpu;
+
+	if (decision->on_device || sb_call_kind(call) != SB_CALL_WORK || !sb_process_enter(&found))
+		return;
+	backend = backend_of(forward);
+	profile = profile_for(backend);
+	situation.threads = threads_of(backend);
+	situation.processors = sb_profile_processors();
+	look_at_device(&situation, call);
+	situation.queue = 0;
+	if (!(decision->cpu_seconds > 0))
+		decision->cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
+	gpu = sb_model_gpu(profile, &situation, call).seconds;
+	if (gpu > decision->gpu_seconds)
+		decision->gpu_seconds = gpu;
+	sb_process_leave(&found);
+}
+
+static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call,
+							  const struct sb_forward *forward)
+{
+	struct sb_decision decision = judge_work(call, forward);
+
+	if (*sb_settings()->report && decision.reason != SB_REASON_SMALL)
+		foresee(call, forward, &decision);
 	return decision;
 }
 

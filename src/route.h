@@ -27,6 +27,8 @@ struct sb_decision {
 	unsigned devices;   /* of the team that it ran on: a bit each, by their index */
 	/* Predicted, 0 where nothing was; the GPU's is the least it could be where that decided. */
 	double cpu_seconds, gpu_seconds;
+	double bound; /* what the GPU takes at least, where a report or trace asked for it; else 0
+		       */
 };
 
 /*
