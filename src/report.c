@@ -134,7 +134,7 @@ static void write_string(FILE *out, const char *text)
 		int bytes = sequence(text);
 
 		if (bytes)
-			fwrite(text, 1, (size_t)bytes, out);
+			fprintf(out, "%.*s", bytes, text);
 		else if (byte == '"' || byte == '\\')
 			fprintf(out, "\\%c", byte);
 		else if (byte < 0x20 || byte >= 0x7f)

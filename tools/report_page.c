@@ -191,13 +191,15 @@ static void end_notes(FILE *out, const struct sb_run *run)
 
 void sb_report_page(FILE *out, struct sb_run *run)
 {
-	struct sb_run_sums sums = sb_report_sums(run);
+	struct sb_run_sums sums;
 	const char *name;
 
 	if (run->class_count)
 		qsort(run->classes, (size_t)run->class_count, sizeof *run->classes, by_seconds);
 	qsort(run->processes, (size_t)run->process_count, sizeof *run->processes,
 	      by_process_seconds);
+	/* It points into what has been sorted. */
+	sums = sb_report_sums(run);
 	name = base_name(run->processes[0].program);
 	fputs("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
 	      "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "

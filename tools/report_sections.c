@@ -158,18 +158,18 @@ static void plot_sizes(FILE *out, const struct sb_run *run)
 			}
 		}
 		if (chart)
-			open_section(out, "Time by size", "The same, by seconds: a linear scale.");
+			fputs("<h2>Time by size</h2>\n", out);
 		else
 			open_section(out, "Calls by size",
 				     "Size is the cube root of m \xc3\x97 n \xc3\x97 k, up to the "
 				     "number below. A logarithmic scale of calls.");
 		sb_plot_columns(out, chart ? "Time by size" : "Calls by size", columns, SB_BUCKETS);
-		fprintf(out, "<p class=\"note\">The highest: %s.</p>\n",
-			chart ? sb_html_seconds(most_seconds).text
-			      : sb_html_count(most_calls).text);
-		key(out, colours);
-		fputs("</section>\n", out);
+		fprintf(out, "<p class=\"note\">The highest: %s. %s</p>\n",
+			chart ? sb_html_seconds(most_seconds).text : sb_html_count(most_calls).text,
+			chart ? "A linear scale of seconds." : "");
 	}
+	key(out, colours);
+	fputs("</section>\n", out);
 }
 
 /* --- gains --- */

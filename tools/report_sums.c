@@ -133,9 +133,13 @@ void sb_report_sentence(FILE *out, const struct sb_run *run, const struct sb_run
 	say_where(out, s);
 	fputs(".", out);
 	if (s->missed > 0.02 * s->seconds && s->missed > 1e-3) {
-		fprintf(out, " About <b>%s</b> more could have been saved, most of it missed for ",
+		fprintf(out, " About <b>%s</b> more could have been saved",
 			sb_html_seconds(s->missed).text);
-		fputs("<i>", out);
+		if (strcmp(s->missed_why, sb_reason_word(SB_REASON_FASTER)) == 0) {
+			fputs(", where the prediction of the CPU was too good.", out);
+			return;
+		}
+		fputs(", most of it missed for <i>", out);
 		sb_html_text(out, s->missed_why);
 		fputs("</i> (", out);
 		sb_html_text(out, reason_text(s->missed_why));

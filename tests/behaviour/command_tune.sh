@@ -80,7 +80,7 @@ refused() {
 }
 sed 's/^gpu .*/gpu Another/' "$scratch/new/gpu.profile" >"$scratch/bad"
 refused "$scratch/bad" 'its key is not'
-sed 's/^shimblas profile 1/shimblas profile 2/' "$scratch/new/gpu.profile" >"$scratch/bad"
+sed 's/^shimblas profile 2/shimblas profile 1/' "$scratch/new/gpu.profile" >"$scratch/bad"
 refused "$scratch/bad" 'format'
 head -n 100 "$scratch/new/gpu.profile" >"$scratch/bad"
 refused "$scratch/bad" 'end is missing'
