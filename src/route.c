@@ -312,7 +312,7 @@ static struct sb_decision judge_work(const struct sb_call *call, const struct sb
 	int mode = sb_route_mode();
 
 	/* Asked again: at the first call the bound was not known. */
-	if ((double)call->m * (double)call->n * (double)call->k < atomic_load(&small_bound))
+	if (sb_route_small(call, atomic_load(&small_bound)))
 		return decision;
 	kind = sb_call_kind(call);
 	if (kind != SB_CALL_WORK)
@@ -380,7 +380,7 @@ struct sb_decision sb_route(const struct sb_call *call, const struct sb_forward 
 {
 	const double bound = atomic_load_explicit(&small_bound, memory_order_relaxed);
 
-	if ((double)call->m * (double)call->n * (double)call->k < bound)
+	if (sb_route_small(call, bound))
 		return (struct sb_decision){.side = SB_CPU, .reason = SB_REASON_SMALL};
 	return judge(call, forward);
 }

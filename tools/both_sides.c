@@ -106,7 +106,7 @@ double sb_sides_on_device(const struct sb_bench_product *product, int runs)
 enum sb_side sb_sides_choose(const struct sb_profile *profile, const struct sb_situation *situation,
 			     const struct sb_call *call)
 {
-	if ((double)call->m * (double)call->n * (double)call->k < SB_ROUTE_SMALL_WORK)
+	if (sb_route_small(call, SB_ROUTE_SMALL_WORK))
 		return SB_CPU;
 	return sb_model_gpu(profile, situation, call).seconds <
 			       sb_model_cpu(profile, situation, call).seconds

@@ -2,11 +2,14 @@
 /* A grid of products measured within a budget. */
 #include "tune.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "bench_time.h"
 
 enum { NODES = SB_GRID * SB_GRID * SB_GRID };
+
+#define FAR 1.4 /* times what is beside it */
 
 struct node {
 	int m, n, k;
@@ -75,8 +78,33 @@ static bool neighbour_of(const struct node *node, struct node *neighbour)
 	return --*most >= 0;
 }
 
-/* A node that was not reached: as its neighbour, and beside another way as it is there. */
-static double guess(struct sb_grids *grids, int way, const struct node *node, bool times)
+/* Multiplications a second of a cube of this size, by those on the diagonal that were measured. */
+static double cube_rate(const struct sb_grid *grid, int cubes, double size)
+{
+	double below = 0, above = 0;
+	int i = 0;
+
+	while (i < cubes - 1 && sb_grid_sizes[i] < size)
+		i++;
+	above = cbrt(1 / grid->at[i][i][i]) * sb_grid_sizes[i];
+	if (i == 0 || sb_grid_sizes[i] < size)
+		return above * above * above;
+	below = cbrt(1 / grid->at[i - 1][i - 1][i - 1]) * sb_grid_sizes[i - 1];
+	above = below + (above - below) * log(size / sb_grid_sizes[i - 1]) /
+				log((double)sb_grid_sizes[i] / sb_grid_sizes[i - 1]);
+	return above * above * above;
+}
+
+static double work_of(const struct node *node)
+{
+	return (double)sb_grid_sizes[node->m] * sb_grid_sizes[node->n] * sb_grid_sizes[node->k];
+}
+
+/*
+ * A node that was not reached: in proportion to its neighbour, with as much more of the rate as
+ * cubes of such work have; beside another way as it is there; and a factor is its neighbour's.
+ */
+static double guess(struct sb_grids *grids, int way, const struct node *node, bool times, int cubes)
 {
 	struct sb_grid *grid = &grids->way[way], *plain = &grids->way[0];
 	struct node neighbour;
@@ -86,10 +114,12 @@ static double guess(struct sb_grids *grids, int way, const struct node *node, bo
 		return way ? *at(plain, node) : times ? 1e-6 : 1;
 	if (way)
 		ratio = *at(plain, node) / *at(plain, &neighbour);
+	else if (times && cubes)
+		ratio = work_of(node) / work_of(&neighbour) *
+			cube_rate(grid, cubes, cbrt(work_of(&neighbour))) /
+			cube_rate(grid, cubes, cbrt(work_of(node)));
 	else if (times)
-		ratio = (double)sb_grid_sizes[node->m] / sb_grid_sizes[neighbour.m] *
-			sb_grid_sizes[node->n] / sb_grid_sizes[neighbour.n] *
-			sb_grid_sizes[node->k] / sb_grid_sizes[neighbour.k];
+		ratio = work_of(node) / work_of(&neighbour);
 	return ratio * *at(grid, &neighbour);
 }
 
@@ -111,33 +141,124 @@ static void straighten(struct sb_grid *grid)
 			}
 }
 
-static int fill_way(struct sb_tune *tune, const struct sb_tune_grid *what, int way, double budget,
-		    struct sb_grids *grids)
+/* What it takes to fill the grids of one way. */
+struct filling {
+	struct sb_tune *tune;
+	const struct sb_tune_grid *what;
+	struct sb_grids *grids;
+	int way;
+	double began, budget;
+	int cubes; /* on the diagonal that were measured, from the smallest on */
+	int measured;
+};
+
+/* Measures a node, if there is time for it; negative: it cannot be. */
+static int try_node(struct filling *f, const struct node *node, double budget)
+{
+	const struct sb_bench_shape shape = shape_of(node, f->way);
+	double expected = f->what->expect(f->tune->profile, &shape);
+	double *value = at(&f->grids->way[f->way], node);
+	struct sb_bench_product product;
+
+	if (too_large(f->tune, &shape) || sb_bench_now() - f->began + expected > budget)
+		return 0;
+	product = sb_bench_product(f->tune->data, &shape);
+	*value = f->what->measure(f->tune, &product);
+	if (!(*value > 0))
+		return -1;
+	f->measured++;
+	sb_progress_step(&f->tune->progress, expected, f->what->name);
+	return 1;
+}
+
+/* Cubes first, so that it is known how the rate grows towards what there will be no time for. */
+static bool fill_cubes(struct filling *f)
+{
+	for (; f->cubes < SB_GRID; f->cubes++) {
+		const struct node node = {f->cubes, f->cubes, f->cubes, 0};
+		int tried = try_node(f, &node, f->budget / 2);
+
+		if (tried <= 0)
+			return tried == 0;
+	}
+	return true;
+}
+
+static bool is_cube(const struct node *node)
+{
+	return node->m == node->n && node->n == node->k;
+}
+
+static int fill_way(struct filling *f)
 {
 	static struct node nodes[NODES];
-	double began = sb_bench_now();
-	int measured = 0;
 
+	f->began = sb_bench_now();
+	if (f->what->times && !f->way && !fill_cubes(f))
+		return -1;
 	list_nodes(nodes);
 	for (int i = 0; i < NODES; i++) {
 		const struct node *node = &nodes[i];
-		const struct sb_bench_shape shape = shape_of(node, way);
-		double *value = at(&grids->way[way], node);
-		double expected = what->expect(tune->profile, &shape);
+		int tried = is_cube(node) && node->m < f->cubes ? 1 : try_node(f, node, f->budget);
+
+		if (tried < 0)
+			return -1;
+		if (!tried)
+			*at(&f->grids->way[f->way], node) =
+				guess(f->grids, f->way, node, f->what->times, f->cubes);
+	}
+	return f->measured;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The middle of the values one size away. */
+static double around(const struct sb_grid *grid, const struct node *node)
+{
+	double values[6];
+	int count = 0;
+
+	for (int axis = 0; axis < 3; axis++)
+		for (int step = -1; step <= 1; step += 2) {
+			int m = node->m + (axis == 0 ? step : 0);
+			int n = node->n + (axis == 1 ? step : 0);
+			int k = node->k + (axis == 2 ? step : 0);
+
+			if (m >= 0 && n >= 0 && k >= 0 && m < SB_GRID && n < SB_GRID && k < SB_GRID)
+				values[count++] = grid->at[m][n][k];
+		}
+	qsort(values, (size_t)count, sizeof *values, compare);
+	return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* A factor far above all those beside it was disturbed, and is measured again. */
+static bool look_again(const struct filling *f)
+{
+	struct sb_grid *grid = &f->grids->way[f->way];
+	static struct node nodes[NODES];
+	double began = sb_bench_now();
+
+	list_nodes(nodes);
+	for (int i = 0; i < NODES && sb_bench_now() - began < f->budget / 8; i++) {
+		const struct sb_bench_shape shape = shape_of(&nodes[i], f->way);
+		double *value = at(grid, &nodes[i]), again;
 		struct sb_bench_product product;
 
-		if (too_large(tune, &shape) || sb_bench_now() - began + expected > budget) {
-			*value = guess(grids, way, node, what->times);
+		if (too_large(f->tune, &shape) || *value < FAR * around(grid, &nodes[i]))
 			continue;
-		}
-		product = sb_bench_product(tune->data, &shape);
-		*value = what->measure(tune, &product);
-		if (!(*value > 0))
-			return -1;
-		measured++;
-		sb_progress_step(&tune->progress, expected, what->name);
+		product = sb_bench_product(f->tune->data, &shape);
+		again = f->what->measure(f->tune, &product);
+		if (!(again > 0))
+			return false;
+		if (again < *value)
+			*value = again;
 	}
-	return measured;
+	return true;
 }
 
 /* Of a budget what a way gets: nn, which the others lean on, as much as two of them. */
@@ -151,10 +272,15 @@ int sb_tune_fill(struct sb_tune *tune, const struct sb_tune_grid *what, struct s
 	int measured = 0;
 
 	for (int way = 0; way < SB_WAYS; way++) {
-		int some = fill_way(tune, what, way, part_of(what->budget, way), grids);
+		struct filling f = {.tune = tune,
+				    .what = what,
+				    .grids = grids,
+				    .way = way,
+				    .budget = part_of(what->budget, way)};
+		int some = fill_way(&f);
 
-		if (some < 0)
-			return some;
+		if (some < 0 || (!what->times && !look_again(&f)))
+			return -1;
 		measured += some;
 	}
 	for (int way = 0; way < SB_WAYS && what->times; way++)
