@@ -100,27 +100,46 @@ static double work_of(const struct node *node)
 	return (double)sb_grid_sizes[node->m] * sb_grid_sizes[node->n] * sb_grid_sizes[node->k];
 }
 
+/* The best of them. */
+static double best_rate(const struct sb_grid *grid, int cubes)
+{
+	double best = 0;
+
+	for (int i = 0; i < cubes; i++) {
+		double rate = cube_rate(grid, cubes, sb_grid_sizes[i]);
+
+		best = rate > best ? rate : best;
+	}
+	return best;
+}
+
 /*
  * A node that was not reached: in proportion to its neighbour, with as much more of the rate as
- * cubes of such work have; beside another way as it is there; and a factor is its neighbour's.
+ * cubes of such work have, but no more than the best of them; beside another way as it is there;
+ * and a factor is its neighbour's.
  */
 static double guess(struct sb_grids *grids, int way, const struct node *node, bool times, int cubes)
 {
 	struct sb_grid *grid = &grids->way[way], *plain = &grids->way[0];
+	double work = work_of(node), before, least, seconds;
 	struct node neighbour;
-	double ratio = 1;
 
 	if (!neighbour_of(node, &neighbour))
 		return way ? *at(plain, node) : times ? 1e-6 : 1;
+	before = *at(grid, &neighbour);
 	if (way)
-		ratio = *at(plain, node) / *at(plain, &neighbour);
-	else if (times && cubes)
-		ratio = work_of(node) / work_of(&neighbour) *
-			cube_rate(grid, cubes, cbrt(work_of(&neighbour))) /
-			cube_rate(grid, cubes, cbrt(work_of(node)));
-	else if (times)
-		ratio = work_of(node) / work_of(&neighbour);
-	return ratio * *at(grid, &neighbour);
+		return before * *at(plain, node) / *at(plain, &neighbour);
+	if (!times)
+		return before;
+	seconds = before * work / work_of(&neighbour);
+	if (!cubes)
+		return seconds;
+	seconds *= cube_rate(grid, cubes, cbrt(work_of(&neighbour))) /
+		   cube_rate(grid, cubes, cbrt(work));
+	least = work / best_rate(grid, cubes);
+	if (seconds < least)
+		seconds = least;
+	return seconds > before ? seconds : before;
 }
 
 /* A larger product is not faster: where one is, the smaller was disturbed. What disturbs a

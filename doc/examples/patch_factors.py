@@ -22,7 +22,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--step", type=int, default=4, help="pixels between patches")
     parser.add_argument("--parts", type=int, default=192)
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=150)
     options = parser.parse_args()
 
     x = np.concatenate([patches(image, options.step) for image in load_sample_images().images])
