@@ -83,6 +83,7 @@ elif check == "crossover":
         if on_device and row["cpu_ms"] > 0.01:
             better = min(row["cpu_ms"], row["gpu_ms"])
             assert abs(row["regret_%"] - 100 * (row["cpu_ms"] / better - 1)) < 3, row
+            assert 0 <= row["beyond_noise_%"] <= row["regret_%"] + 0.1, row
     assert ("over 18 products" in page["regret"]) if on_device else "regret" not in page, page
     print(sorted(key(row) for row in rows))
 elif check == "shapes":
@@ -182,7 +183,9 @@ if command -v gnuplot >/dev/null; then
     run_as crossover bench --crossover --csv --repeat 1 --shapes 12 --largest 70
     run_as regret cat "$scratch/crossover.out"
     run_as ladder bench --ladder --only device --csv --repeat 1 --sizes 64
-    for plot in crossover ladder regret; do
+    run_as share bench --only host --csv --repeat 1 --sizes 64,40x50x60
+    cp "$scratch/share.out" "$scratch/parts.out"
+    for plot in crossover ladder regret share parts; do
         for kind in svg png; do
             gnuplot -e "data='$scratch/$plot.out'; picture='$scratch/$plot.$kind'" \
                 "$srcdir/doc/plots/$plot.gnuplot" >"$scratch/plot" 2>&1
@@ -191,6 +194,9 @@ if command -v gnuplot >/dev/null; then
         done
     done
     grep -q 'GPU, predicted' "$scratch/crossover.svg" || fail 'crossover.svg has no key'
+    for plot in share parts; do
+        tr '\n' ' ' <"$scratch/$plot.svg" | grep -q '40 x 50 x 60' || fail "$plot.svg: no product"
+    done
     for kernel in $kernels; do
         tr '\n' ' ' <"$scratch/ladder.svg" | grep -q "${kernel#sgemm_} 64" || fail "ladder.svg: no $kernel"
     done
