@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "classes.h"
 #include "device.h"
 #include "element.h"
 #include "process.h"
+#include "profile.h"
 #include "report.h"
 #include "settings.h"
 #include "stats.h"
@@ -50,6 +52,17 @@ static void note_devices(unsigned devices)
 		return;
 	sb_device_names(atomic_load(&used), names);
 	sb_report_devices(names);
+	if (sb_device())
+		sb_report_about(sb_device()->name, sb_profile_source());
+}
+
+/* Predictions rest on a profile that is in force by then. */
+static void note_profile(const struct sb_decision *decision)
+{
+	static atomic_flag noted = ATOMIC_FLAG_INIT;
+
+	if (decision->cpu_seconds > 0 && !atomic_flag_test_and_set(&noted))
+		sb_report_about("", sb_profile_source());
 }
 
 /* "fp16x3", or "fp16x3 fallback=guard tiles=900/100/24" where some of C got another tier. */
@@ -101,7 +114,12 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 			outcome.reason = SB_REASON_INVALID;
 	}
 	sb_stats_add(call, &outcome);
+	if (account->start > 0 && *sb_settings()->report)
+		sb_classes_add(call, &outcome,
+			       &(struct sb_foreseen){decision->cpu_seconds, decision->gpu_seconds,
+						     decision->bound});
 	if (account->start > 0) {
+		note_profile(decision);
 		note_devices(decision->devices);
 		tell(call, &outcome, decision->devices);
 	}

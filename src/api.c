@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "classes.h"
 #include "names.h"
 #include "process.h"
 #include "report.h"
@@ -90,6 +91,7 @@ int shimblas_get_statistics(struct shimblas_statistics *statistics)
 void shimblas_reset_statistics(void)
 {
 	sb_stats_reset();
+	sb_classes_reset();
 }
 
 int shimblas_last_decision(struct shimblas_decision *decision)

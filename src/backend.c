@@ -206,13 +206,29 @@ static void remember(uint64_t key, struct sb_backend *backend)
 	}
 }
 
-static __attribute__((noinline)) const struct sb_backend *search(struct sb_name *name,
-								 const void *caller)
+static const struct sb_backend *built_in_of(const struct sb_name *name)
 {
 	static struct sb_backend built_in[] = {
 		{.source = SB_SOURCE_BUILT_IN, .bits = 32, .path = ""},
 		{.source = SB_SOURCE_BUILT_IN, .bits = 64, .path = ""},
 	};
+
+	return &built_in[name->bits == 64];
+}
+
+/* Has a search found nobody, and has nothing been loaded since? */
+static bool has_nobody(const struct sb_name *name)
+{
+	uint64_t loads = atomic_load_explicit(&name->nobody, memory_order_acquire);
+
+	return loads && loads == sb_object_loads();
+}
+
+static __attribute__((noinline)) const struct sb_backend *search(struct sb_name *name,
+								 const void *caller)
+{
+	/* Before the search: what is loaded meanwhile may have come too late for it. */
+	uint64_t loads = sb_object_loads();
 	struct sb_backend *backend = NULL;
 	int kept = errno;
 
@@ -231,7 +247,9 @@ static __attribute__((noinline)) const struct sb_backend *search(struct sb_name 
 	}
 	dlerror();
 	errno = kept;
-	return backend ? backend : &built_in[name->bits == 64];
+	if (!backend)
+		atomic_store(&name->nobody, loads);
+	return backend ? backend : built_in_of(name);
 }
 
 const struct sb_backend *sb_backend_find(struct sb_name *name, const void *caller)
@@ -240,5 +258,7 @@ const struct sb_backend *sb_backend_find(struct sb_name *name, const void *calle
 
 	if (!backend)
 		backend = remembered(sb_backend_key(name, caller));
-	return backend ? backend : search(name, caller);
+	if (backend)
+		return backend;
+	return has_nobody(name) ? built_in_of(name) : search(name, caller);
 }

@@ -57,6 +57,9 @@ struct sb_name {
 	int index;	   /* its place in names.def */
 	const char *plain; /* the name without prefix and suffix */
 	_Atomic(struct sb_backend *) process_wide;
+	/* When so many objects had been loaded nobody but the built-in loops had it; 0: not known.
+	 */
+	_Atomic uint64_t nobody;
 };
 
 /*

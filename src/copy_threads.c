@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -182,13 +183,36 @@ static bool do_one_as(bool pages_first)
 	return (pages_first && do_of(SB_COPY_PAGES)) || do_one(SB_COPY_RANKS);
 }
 
+/* As the kernel has it; the C library has no name for it. */
+struct slice {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+/*
+ * The threads of a BLAS spin for a while after a call, those of some without ever yielding. A
+ * thread of the batch class that is woken on such a processor gets it at the next tick,
+ * milliseconds later; one whose slice is short gets it at once (from Linux 6.12 on; before, the
+ * slice is not looked at), and gives it back as soon.
+ */
+static void ask_for_short_slices(void)
+{
+	const struct slice slice = {.size = sizeof slice,
+				    .policy = SCHED_OTHER,
+				    .nice = getpriority(PRIO_PROCESS, 0),
+				    .runtime = 100000};
+
+	(void)syscall(SYS_sched_setattr, 0, &slice, 0);
+}
+
 static void *copy_for_ever(void *number)
 {
-	const struct sched_param priority = {0};
 	const bool pages_first = (uintptr_t)number % 4 == 3;
 
-	/* Woken where every processor is busy, it must not take the one that the caller runs on. */
-	(void)sched_setscheduler(0, SCHED_BATCH, &priority);
+	ask_for_short_slices();
 	sb_process_default_floating_point();
 	pthread_setname_np(pthread_self(), "shimblas-copy");
 	for (;;) {

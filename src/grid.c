@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "grid.h"
 
-/* Dense where the two sides meet. */
-const int sb_grid_sizes[SB_GRID] = {1, 16, 64, 256, 512, 1024, 4096};
+/*
+ * No powers of two: those fill the tiles of a BLAS, and fall on each other in its caches, as no
+ * other sizes do. The small ones leave it remainders of every kind, which cost nearly as much as a
+ * tile. The last is for long sums of few elements.
+ */
+const int sb_grid_sizes[SB_GRID] = {1, 3, 7, 19, 47, 110, 230, 470, 950, 2000, 4200, 16800};
+const char *const sb_grid_ways[SB_WAYS] = {"nn", "nt", "tn", "tt"};
 
 /* Where a size lies: between node `low` and the next, `share` of the way. */
 struct between {

@@ -5,14 +5,27 @@
 #ifndef SB_GRID_H
 #define SB_GRID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { SB_GRID = 7 };
+enum { SB_GRID = 12 };
 extern const int sb_grid_sizes[SB_GRID]; /* ascending, from 1 */
 
 struct sb_grid {
 	double at[SB_GRID][SB_GRID][SB_GRID]; /* m, n, k */
 };
+
+/* A grid for each way in which A and B may be transposed: nn, nt, tn, tt. */
+enum { SB_WAYS = 4 };
+extern const char *const sb_grid_ways[SB_WAYS];
+struct sb_grids {
+	struct sb_grid way[SB_WAYS];
+};
+
+static inline int sb_grid_way(bool trans_a, bool trans_b)
+{
+	return 2 * trans_a + trans_b;
+}
 
 /*
  * Seconds of a product: linear in each size between nodes, so that it is exact for any sum of 1, m,

@@ -4,9 +4,11 @@
 #include <math.h>
 
 #include "element.h"
+#include "plan_split.h"
 
-#define PANEL_LEAST 512 /* rows, as plans have them */
-#define PANELS_MOST 16
+#define PANEL_LEAST  512 /* rows, as plans have them */
+#define PANELS_MOST  16
+#define LEAST_FACTOR 0.7
 
 static double most_of(double a, double b)
 {
@@ -20,16 +22,17 @@ static double most_of(double a, double b)
 static double cpu_seconds(const struct sb_profile *p, double threads, const struct sb_call *call)
 {
 	int i = 0;
+	const int way = sb_grid_way(call->trans_a, call->trans_b);
 	double before, at, share;
 
 	while (i < p->cpus - 1 && p->cpu[i].threads < threads)
 		i++;
-	at = sb_grid_seconds(&p->cpu[i].seconds, call->m, call->n, call->k);
+	at = sb_grid_seconds(&p->cpu[i].seconds.way[way], call->m, call->n, call->k);
 	if (p->cpu[i].threads < threads)
 		return at * p->cpu[i].threads / threads;
 	if (i == 0)
 		return at;
-	before = sb_grid_seconds(&p->cpu[i - 1].seconds, call->m, call->n, call->k);
+	before = sb_grid_seconds(&p->cpu[i - 1].seconds.way[way], call->m, call->n, call->k);
 	share = (1.0 / p->cpu[i - 1].threads - 1 / threads) /
 		(1.0 / p->cpu[i - 1].threads - 1.0 / p->cpu[i].threads);
 	return before + share * (at - before);
@@ -87,20 +90,66 @@ double sb_model_seen(int panels, double overlap)
 	return 1.0 / panels + overlap * (1 - 1.0 / panels);
 }
 
+/* A call as a team shares it: what each device has to compute, and what goes where. */
+struct sharing {
+	int devices;
+	struct sb_call part; /* the sizes of a share */
+	double bytes[3];     /* of A, B and C, through the rings of all devices */
+	double each[3];	     /* over the wire of each */
+};
+
+static struct sharing share_out(const struct sb_situation *situation, const struct sb_call *call,
+				const struct sb_kernel *kernel)
+{
+	const double element = (double)sb_element(call->type)->bytes;
+	const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
+	struct sharing s = {.devices = 1,
+			    .part = *call,
+			    .bytes = {m * k * element, k * n * element, m * n * element}};
+	struct sb_split_wish wish = {
+		.call = {.m = call->m,
+			 .n = call->n,
+			 .k = call->k,
+			 .place_a = situation->places[0],
+			 .place_b = situation->places[1],
+			 .place_c = situation->places[2],
+			 .kernel = kernel},
+		.devices = situation->devices,
+	};
+	/* C is cut along the longer side, and the other side's operand is common to all. */
+	const int common = call->n >= call->m ? 0 : 1;
+
+	if (kernel && situation->devices > 1)
+		s.devices = sb_split_devices(&wish);
+	*(common ? &s.part.m : &s.part.n) += s.devices - 1;
+	*(common ? &s.part.m : &s.part.n) /= s.devices;
+	for (int i = 0; i < 3; i++)
+		s.each[i] = s.bytes[i] / s.devices;
+	if (!situation->linked) {
+		s.each[common] = s.bytes[common];
+		s.bytes[common] *= s.devices;
+	}
+	return s;
+}
+
+/* Of the operands [first, last], by where they lie. */
 static double copies(const struct sb_profile *profile, const struct sb_situation *situation,
-		     const double *bytes, int first, int last, enum sb_link staged,
+		     const struct sharing *s, int first, int last, enum sb_link staged,
 		     enum sb_link pinned)
 {
-	double through_ring = 0, direct = 0;
+	double through_rings = 0, staged_each = 0, direct_each = 0, rings, wire;
 
 	for (int i = first; i <= last; i++) {
-		if (situation->places[i] == SB_PLACE_PAGEABLE)
-			through_ring += bytes[i];
-		else if (situation->places[i] == SB_PLACE_PINNED)
-			direct += bytes[i];
+		if (situation->places[i] == SB_PLACE_PAGEABLE) {
+			through_rings += s->bytes[i];
+			staged_each += s->each[i];
+		} else if (situation->places[i] == SB_PLACE_PINNED) {
+			direct_each += s->each[i];
+		}
 	}
-	return sb_model_copy(profile, staged, through_ring) +
-	       sb_model_copy(profile, pinned, direct);
+	rings = sb_model_copy(profile, staged, through_rings);
+	wire = sb_model_copy(profile, pinned, staged_each);
+	return most_of(rings, wire) + sb_model_copy(profile, pinned, direct_each);
 }
 
 static bool all_pageable(const struct sb_situation *situation)
@@ -124,24 +173,23 @@ static void put_together(struct sb_gpu_parts *p)
 		     (p->launch + longest + p->seen * (p->up + p->down + p->computing - longest));
 }
 
-/* All but the kernel. */
+/* All but what the kernel takes. */
 static struct sb_gpu_parts without_kernel(const struct sb_profile *profile,
 					  const struct sb_situation *situation,
-					  const struct sb_call *call)
+					  const struct sb_call *call, const struct sharing *s)
 {
-	const double element = (double)sb_element(call->type)->bytes;
-	const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
-	const double bytes[] = {m * k * element, k * n * element, m * n * element};
-	struct sb_gpu_parts p = {.panels = sb_model_panels(call),
-				 .launch = profile->launch,
+	const int way = sb_grid_way(call->trans_a, call->trans_b);
+	struct sb_gpu_parts p = {.devices = s->devices,
+				 .panels = sb_model_panels(&s->part),
+				 .launch = profile->launch * s->devices,
 				 .measured = 1,
 				 .turns = 1 + situation->queue};
 
-	p.up = copies(profile, situation, bytes, 0, 1, SB_STAGED_UP, SB_PINNED_UP);
-	p.down = copies(profile, situation, bytes, 2, 2, SB_STAGED_DOWN, SB_PINNED_DOWN);
+	p.up = copies(profile, situation, s, 0, 1, SB_STAGED_UP, SB_PINNED_UP);
+	p.down = copies(profile, situation, s, 2, 2, SB_STAGED_DOWN, SB_PINNED_DOWN);
 	p.seen = sb_model_seen(p.panels, profile->overlap);
 	if (profile->has_whole && all_pageable(situation))
-		p.measured = sb_grid_factor(&profile->whole, call->m, call->n, call->k);
+		p.measured = sb_grid_factor(&profile->whole.way[way], call->m, call->n, call->k);
 	return p;
 }
 
@@ -166,13 +214,16 @@ static bool emulated(const struct sb_profile *profile, const struct sb_call *cal
 struct sb_gpu_parts sb_model_gpu(const struct sb_profile *profile,
 				 const struct sb_situation *situation, const struct sb_call *call)
 {
-	struct sb_gpu_parts p = without_kernel(profile, situation, call);
+	const struct sb_kernel *kernel =
+		sb_registry_pick(call->m, call->n, call->k, &profile->target);
+	const struct sharing s = share_out(situation, call, kernel);
+	struct sb_gpu_parts p = without_kernel(profile, situation, call, &s);
 
 	p.fallback = SB_FALLBACK_NONE;
-	if (!situation->emulate || !emulated(profile, call, &p)) {
-		p.kernel = sb_registry_pick(call->m, call->n, call->k, &profile->target);
-		p.computing = profile->kernel * sb_registry_seconds(p.kernel, call->m, call->n,
-								    call->k, &profile->target);
+	if (!situation->emulate || !emulated(profile, &s.part, &p)) {
+		p.kernel = kernel;
+		p.computing = profile->kernel * sb_registry_seconds(kernel, s.part.m, s.part.n,
+								    s.part.k, &profile->target);
 	}
 	put_together(&p);
 	return p;
@@ -181,19 +232,27 @@ struct sb_gpu_parts sb_model_gpu(const struct sb_profile *profile,
 double sb_model_gpu_copies(const struct sb_profile *profile, const struct sb_situation *situation,
 			   const struct sb_call *call)
 {
-	struct sb_gpu_parts p = without_kernel(profile, situation, call);
+	/* What a team shares depends on the kernel's tiles. */
+	const struct sb_kernel *kernel =
+		situation->devices > 1
+			? sb_registry_pick(call->m, call->n, call->k, &profile->target)
+			: NULL;
+	const struct sharing s = share_out(situation, call, kernel);
+	struct sb_gpu_parts p = without_kernel(profile, situation, call, &s);
 
 	put_together(&p);
 	return p.seconds;
 }
 
-double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_call *call)
+double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_situation *situation,
+			  const struct sb_call *call)
 {
 	const double element = (double)sb_element(call->type)->bytes;
 	const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
-	double up = sb_model_copy(profile, SB_PINNED_UP, (m + n) * k * element);
-	double down = sb_model_copy(profile, SB_PINNED_DOWN, m * n * element);
+	const int devices = situation->devices > 1 ? situation->devices : 1;
+	double up = sb_model_copy(profile, SB_PINNED_UP, (m + n) * k * element / devices);
+	double down = sb_model_copy(profile, SB_PINNED_DOWN, m * n * element / devices);
 
 	/* Factors of whole calls may be below 1. */
-	return 0.7 * (profile->launch + most_of(up, down));
+	return LEAST_FACTOR * (profile->launch + most_of(up, down));
 }

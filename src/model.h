@@ -26,10 +26,16 @@ struct sb_cpu_parts sb_model_cpu(const struct sb_profile *profile,
  * kernel. The longest of the three is seen in full, and of the others what is not hidden behind it:
  * of a call cut into p panels a p-th part, and of the rest the profile's share. What whole calls
  * took over that, where it was measured; and as much again for each caller in the queue.
+ *
+ * A team of devices shares a call as plan_split.h cuts it: each launches for itself, computes its
+ * share and has a wire of its own. What goes through the rings is filled and emptied by the same
+ * threads from the same memory, however many devices there are, so all of it together goes at the
+ * rate that was measured for one.
  */
 struct sb_gpu_parts {
 	const struct sb_kernel *kernel; /* of an emulated product, the first of its tiers */
 	enum sb_fallback fallback;	/* why not that, where it was asked for */
+	int devices;			/* that share the call */
 	int panels;
 	double launch, up, down, computing;
 	double seen;	 /* of the two shorter parts, a share */
@@ -45,7 +51,8 @@ double sb_model_gpu_copies(const struct sb_profile *profile, const struct sb_sit
 			   const struct sb_call *call);
 
 /* Less than any call of these sizes on host memory takes on the GPU, pinned or not. */
-double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_call *call);
+double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_situation *situation,
+			  const struct sb_call *call);
 
 /* Seconds for copies of so many bytes. */
 double sb_model_copy(const struct sb_profile *profile, enum sb_link link, double bytes);

@@ -7,7 +7,7 @@ _Static_assert(SB_NAMES < 1 << SB_SPELLING_BITS, "a backend is remembered by spe
 
 struct sb_name sb_names[SB_NAMES] = {
 #define SB_NAME(interface, spelling, integer, plain)                                               \
-	{#spelling, SB_##interface, 8 * (int)sizeof(integer), SB_NAME_##spelling, #plain, NULL},
+	{#spelling, SB_##interface, 8 * (int)sizeof(integer), SB_NAME_##spelling, #plain, NULL, 0},
 #include "names.def"
 #undef SB_NAME
 };

@@ -119,3 +119,19 @@ void *sb_object_walk(const char *symbol)
 	free(paths.path);
 	return address;
 }
+
+/* The first object tells it of all. */
+static int read_loads(struct dl_phdr_info *info, size_t size, void *loads)
+{
+	(void)size;
+	*(uint64_t *)loads = info->dlpi_adds;
+	return 1;
+}
+
+uint64_t sb_object_loads(void)
+{
+	uint64_t loads = 0;
+
+	dl_iterate_phdr(read_loads, &loads);
+	return loads;
+}

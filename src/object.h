@@ -7,6 +7,8 @@
 #ifndef SB_OBJECT_H
 #define SB_OBJECT_H
 
+#include <stdint.h>
+
 #include <stdbool.h>
 
 /*
@@ -27,5 +29,9 @@ void *sb_object_hold(const void *address);
  * the object it was found in loaded. NULL if there is none.
  */
 void *sb_object_walk(const char *symbol);
+
+/* How often objects have been loaded in this process: it has changed where a new one may be there.
+ */
+uint64_t sb_object_loads(void);
 
 #endif

@@ -231,8 +231,9 @@ static void open_timeline(const struct sb_call *call)
 	sb_timeline_open(name);
 }
 
-/* The bound is the profile's: what one wire and one kernel were measured to do once. */
-static void close_timeline(const struct work *w)
+/* The least it could have taken, by the profile: what one wire and one kernel were measured to do
+ * once. 0 for a team. */
+static double bound_of(const struct work *w)
 {
 	const struct sb_shares *shares = &w->shares;
 	const struct sb_call *call = shares->call;
@@ -241,11 +242,8 @@ static void close_timeline(const struct work *w)
 	struct sb_wire wire;
 	double arithmetic;
 
-	if (!sb_timeline_here)
-		return;
-	sb_timeline_close();
 	if (shares->count != 1)
-		return;
+		return 0;
 	profile = sb_profile(NULL);
 	wire.up = sb_model_rate(profile, SB_PINNED_UP);
 	wire.down = sb_model_rate(profile, SB_PINNED_DOWN);
@@ -255,9 +253,20 @@ static void close_timeline(const struct work *w)
 		     sb_registry_seconds(shares->kernel, call->m, call->n, call->k, &target);
 	if (shares->emulated)
 		arithmetic *= profile->emulated / profile->kernel;
-	if (!__builtin_isinf(arithmetic))
-		sb_timeline_here->bound =
-			sb_bound(shares->carries[0].plan, &wire, arithmetic).seconds;
+	return __builtin_isinf(arithmetic)
+		       ? 0
+		       : sb_bound(shares->carries[0].plan, &wire, arithmetic).seconds;
+}
+
+static void close_timeline(const struct work *w, struct sb_decision *decision)
+{
+	if (!sb_timeline_here && !*sb_settings()->report)
+		return;
+	if (sb_timeline_here)
+		sb_timeline_close();
+	decision->bound = bound_of(w);
+	if (sb_timeline_here)
+		sb_timeline_here->bound = decision->bound;
 }
 
 enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decision,
@@ -273,7 +282,7 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 		w.shares.patience = sb_device_patience(decision->gpu_seconds);
 		open_timeline(call);
 		status = answer(&w, decision);
-		close_timeline(&w);
+		close_timeline(&w, decision);
 		sb_shares_drop(&w.shares);
 	} else {
 		status = sb_device_health(&why) == SB_HEALTH_LOST ? SB_LOST : SB_NO_DEVICE;

@@ -20,7 +20,7 @@
 #include "grid.h"
 #include "registry.h"
 
-enum { SB_PROFILE_FORMAT = 1, SB_PROFILE_CPUS = 12, SB_LINK_SIZES = 6 };
+enum { SB_PROFILE_FORMAT = 2, SB_PROFILE_CPUS = 6, SB_LINK_SIZES = 6 };
 
 /* Copies between host and device: of pageable memory through the ring, or of pinned memory. */
 enum sb_link { SB_STAGED_UP, SB_STAGED_DOWN, SB_PINNED_UP, SB_PINNED_DOWN, SB_LINKS };
@@ -48,13 +48,13 @@ struct sb_profile {
 			  */
 	double link[SB_LINKS][SB_LINK_SIZES];
 	bool has_whole;
-	struct sb_grid whole; /* whole calls, pageable, over what the parts say */
+	struct sb_grids whole; /* whole calls, pageable, over what the parts say */
 
 	/* The backend, for ascending numbers of threads. */
 	int cpus;
 	struct {
 		int threads;
-		struct sb_grid seconds;
+		struct sb_grids seconds;
 	} cpu[SB_PROFILE_CPUS];
 };
 

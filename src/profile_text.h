@@ -10,8 +10,10 @@
  *     start T             launch T            overlap X           kernel X
  *     emulated X          optional; else it is kernel's
  *     link WAY T...       for each size; WAY is staged-up, staged-down, pinned-up or pinned-down
- *     whole M N X...      for each k; optional, then of every M and N
- *     cpu THREADS M N T...  for each k, of every M and N
+ *     whole WAY M N X...  for each k, of every M and N; WAY is nn, nt, tn or tt: which of A and B
+ *                         are transposed; optional, and so are all ways but nn, which serves for
+ *                         those that are not there
+ *     cpu THREADS WAY M N T...  the same
  * T are microseconds, X plain numbers. All are positive, and those of `cpu` do not fall where a
  * size grows.
  */

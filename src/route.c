@@ -151,10 +151,13 @@ static struct sb_situation situation_here(const struct sb_backend *backend)
 
 static void look_at_device(struct sb_situation *situation, const struct sb_call *call)
 {
-	struct sb_device *device = sb_device();
+	struct sb_team *team = sb_device_team();
+	struct sb_device *device = team ? team->devices : NULL;
 
 	if (!device)
 		return;
+	situation->devices = team->count;
+	situation->linked = team->linked;
 	situation->places[0] = sb_device_place(device, call->a, sb_call_bytes_a(call));
 	situation->places[1] = sb_device_place(device, call->b, sb_call_bytes_b(call));
 	situation->places[2] = sb_device_place(device, call->c, sb_call_bytes_c(call));
@@ -268,7 +271,7 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 		return sb_route_to_cpu(decision, situation.unusable);
 	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
 	judged.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
-	judged.gpu_seconds = sb_model_gpu_least(profile, call);
+	judged.gpu_seconds = sb_model_gpu_least(profile, &situation, call);
 	if (judged.cpu_seconds <= judged.gpu_seconds)
 		return sb_route_to_cpu(judged, SB_REASON_FASTER);
 	look_at_device(&situation, call);
@@ -317,8 +320,7 @@ static struct sb_decision judge_on_device(const struct sb_forward *forward,
 	return decision;
 }
 
-static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call,
-							  const struct sb_forward *forward)
+static struct sb_decision judge_work(const struct sb_call *call, const struct sb_forward *forward)
 {
 	struct sb_decision decision = {.side = SB_CPU, .reason = SB_REASON_SMALL};
 	struct sb_as_found found;
@@ -327,7 +329,7 @@ static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *
 
 	decision.emulate = sb_route_math() == SB_MATH_EMULATED;
 	/* Asked again: at the first call the bound was not known. */
-	if ((double)call->m * (double)call->n * (double)call->k < atomic_load(&small_bound))
+	if (sb_route_small(call, atomic_load(&small_bound)))
 		return decision;
 	kind = sb_call_kind(call);
 	if (kind != SB_CALL_WORK)
@@ -352,11 +354,50 @@ static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *
 	return decision;
 }
 
+/*
+ * A report tells of both sides, whatever decided: what was not predicted, or only bounded, is, for
+ * a GPU that has started and nobody else at work.
+ */
+static void foresee(const struct sb_call *call, const struct sb_forward *forward,
+		    struct sb_decision *decision)
+{
+	struct sb_situation situation = {.health = SB_HEALTH_READY};
+	const struct sb_backend *backend;
+	const struct sb_profile *profile;
+	struct sb_as_found found;
+	double gpu;
+
+	if (decision->on_device || sb_call_kind(call) != SB_CALL_WORK || !sb_process_enter(&found))
+		return;
+	backend = backend_of(forward);
+	profile = profile_for(backend);
+	situation.threads = threads_of(backend);
+	situation.processors = sb_profile_processors();
+	look_at_device(&situation, call);
+	situation.queue = 0;
+	if (!(decision->cpu_seconds > 0))
+		decision->cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
+	gpu = sb_model_gpu(profile, &situation, call).seconds;
+	if (gpu > decision->gpu_seconds)
+		decision->gpu_seconds = gpu;
+	sb_process_leave(&found);
+}
+
+static __attribute__((noinline)) struct sb_decision judge(const struct sb_call *call,
+							  const struct sb_forward *forward)
+{
+	struct sb_decision decision = judge_work(call, forward);
+
+	if (*sb_settings()->report && decision.reason != SB_REASON_SMALL)
+		foresee(call, forward, &decision);
+	return decision;
+}
+
 struct sb_decision sb_route(const struct sb_call *call, const struct sb_forward *forward)
 {
 	const double bound = atomic_load_explicit(&small_bound, memory_order_relaxed);
 
-	if ((double)call->m * (double)call->n * (double)call->k < bound)
+	if (sb_route_small(call, bound))
 		return (struct sb_decision){.side = SB_CPU, .reason = SB_REASON_SMALL};
 	return judge(call, forward);
 }

@@ -14,9 +14,19 @@
 
 /*
  * mnk below which no GPU has ever been worth its launches: 128^3 takes OpenBLAS on one core some
- * 40 us, a launch and two copies 30.
+ * 40 us, a launch and two copies 30. Thin products, of a matrix and a few vectors, take a BLAS up
+ * to half a nanosecond for each element that they touch, as long as 16 multiplications of others:
+ * they are as small only if what they touch is no more, so counted, than of 128^3.
  */
 #define SB_ROUTE_SMALL_WORK (128.0 * 128.0 * 128.0)
+static inline bool sb_route_small(const struct sb_call *call, double bound)
+{
+	const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
+	const double work = m * n * k;
+
+	return work < bound &&
+	       (work < 1 || work + 16 * (m * k + k * n + m * n) < (1 + 3 * 16 / 128.0) * bound);
+}
 
 struct sb_decision {
 	enum sb_side side;
@@ -29,6 +39,8 @@ struct sb_decision {
 	unsigned devices;   /* of the team that it ran on: a bit each, by their index */
 	/* Predicted, 0 where nothing was; the GPU's is the least it could be where that decided. */
 	double cpu_seconds, gpu_seconds;
+	double bound; /* what the GPU takes at least, where a report or trace asked for it; else 0
+		       */
 };
 
 /*

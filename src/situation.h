@@ -15,6 +15,8 @@ struct sb_situation {
 	enum sb_reason unusable; /* why, where health is neither ready nor unborn */
 	enum sb_place places[3]; /* of A, B and C; pageable where nobody can know */
 	int queue;		 /* callers who have or wait for the device */
+	int devices;		 /* of the team; 0 where nobody knows yet, which is as one */
+	bool linked;		 /* devices reach each other's memory */
 	int threads;		 /* of the backend, for this caller */
 	int callers;		 /* others who have the backend at work on such a call */
 	bool emulate;		 /* products on the GPU, where it can */

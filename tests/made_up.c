@@ -4,7 +4,7 @@
 #include "gemm.h"
 #include "start.h"
 
-struct sb_name made_up_sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL};
+struct sb_name made_up_sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL, 0};
 
 void __wrap_sb_start_buy(void);
 void __wrap_sb_start_buy(void)

@@ -6,7 +6,7 @@
 build=$root/build
 # What is put before configure and make; see ./check.
 calmly=
-BUILD_PACKAGES='autoconf automake g++ gcc libopenblas-dev make pkg-config xz-utils'
+BUILD_PACKAGES='autoconf automake g++ gcc libjansson-dev libopenblas-dev make pkg-config xz-utils'
 PYTHON_PACKAGES='python3 python3-venv'
 
 say() {

@@ -16,10 +16,10 @@
 #include "object.h"
 #include "suite.h"
 
-static struct sb_name sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL};
-static struct sb_name cblas = {"cblas_sgemm", SB_CBLAS, 32, 0, "cblas_sgemm", NULL};
-static struct sb_name scipy = {"scipy_sgemm_", SB_F77, 32, 7, "sgemm_", NULL};
-static struct sb_name wide = {"sgemm_64_", SB_F77, 64, 3, "sgemm_", NULL};
+static struct sb_name sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL, 0};
+static struct sb_name cblas = {"cblas_sgemm", SB_CBLAS, 32, 0, "cblas_sgemm", NULL, 0};
+static struct sb_name scipy = {"scipy_sgemm_", SB_F77, 32, 7, "sgemm_", NULL, 0};
+static struct sb_name wide = {"sgemm_64_", SB_F77, 64, 3, "sgemm_", NULL, 0};
 
 static void setting(void)
 {
@@ -154,9 +154,14 @@ static void built_in(void)
 	SUITE_EXPECT(c == 22);
 	sb_backend_call(&forward, &call);
 	SUITE_EXPECT(c == 37);
-	/* A BLAS that comes later is found. */
+	/* That there is nobody is remembered, until something is loaded. */
+	SUITE_EXPECT(wide.nobody != 0 && wide.nobody == sb_object_loads());
 	load("tests/fake_one.so", RTLD_GLOBAL);
+	SUITE_EXPECT(wide.nobody != sb_object_loads());
 	SUITE_EXPECT(found(&wide, here(), SB_SOURCE_BUILT_IN, ""));
+	SUITE_EXPECT(wide.nobody == sb_object_loads());
+	/* A BLAS that comes later is found. */
+	SUITE_EXPECT(found(&sgemm, here(), SB_SOURCE_NEXT, "/fake_one.so"));
 }
 
 static void then_the_built_in_loops(void)

@@ -13,8 +13,8 @@
 #include "object.h"
 #include "suite.h"
 
-static struct sb_name sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL};
-static struct sb_name wide = {"sgemm_64_", SB_F77, 64, 3, "sgemm_", NULL};
+static struct sb_name sgemm = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL, 0};
+static struct sb_name wide = {"sgemm_64_", SB_F77, 64, 3, "sgemm_", NULL, 0};
 
 typedef float number_function(void);
 

@@ -8,10 +8,10 @@
 #include "route.h"
 #include "suite.h"
 
-static struct sb_name plain = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL};
-static struct sb_name cblas = {"cblas_sgemm", SB_CBLAS, 32, 0, "cblas_sgemm", NULL};
-static struct sb_name wheel = {"scipy_sgemm_64_", SB_F77, 64, 9, "sgemm_", NULL};
-static struct sb_name suffixed = {"cblas_sgemm_64", SB_CBLAS, 64, 4, "cblas_sgemm", NULL};
+static struct sb_name plain = {"sgemm_", SB_F77, 32, 1, "sgemm_", NULL, 0};
+static struct sb_name cblas = {"cblas_sgemm", SB_CBLAS, 32, 0, "cblas_sgemm", NULL, 0};
+static struct sb_name wheel = {"scipy_sgemm_64_", SB_F77, 64, 9, "sgemm_", NULL, 0};
+static struct sb_name suffixed = {"cblas_sgemm_64", SB_CBLAS, 64, 4, "cblas_sgemm", NULL, 0};
 
 static const struct sb_backend *from(struct sb_name *name, const char *file)
 {

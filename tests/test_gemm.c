@@ -24,7 +24,7 @@
 #include "stats.h"
 #include "suite.h"
 
-static struct sb_name cblas = {"cblas_sgemm", SB_CBLAS, 32, 0, "cblas_sgemm", NULL};
+static struct sb_name cblas = {"cblas_sgemm", SB_CBLAS, 32, 0, "cblas_sgemm", NULL, 0};
 
 /* What the made-up device does. */
 static struct {

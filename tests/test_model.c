@@ -126,7 +126,7 @@ static void the_least_is_less(void)
 			for (int64_t k = 1; k <= 10000; k = k * 3 / 2 + 1) {
 				struct sb_call call = product(m, n, k);
 				struct sb_situation s = ready(16);
-				double least = sb_model_gpu_least(sb_profile_shipped(), &call);
+				double least = sb_model_gpu_least(sb_profile_shipped(), &s, &call);
 
 				CU_ASSERT(least > 0 && least <= on_gpu(s, call));
 				CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s, &call) <=
@@ -134,20 +134,44 @@ static void the_least_is_less(void)
 				for (int i = 0; i < 3; i++)
 					s.places[i] = SB_PLACE_PINNED;
 				CU_ASSERT(least <= on_gpu(s, call));
+				s.devices = 4;
+				s.linked = true;
+				least = sb_model_gpu_least(sb_profile_shipped(), &s, &call);
+				CU_ASSERT(least > 0 && least <= on_gpu(s, call));
+				CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s, &call) <=
+					  on_gpu(s, call));
 			}
 }
 
-/* The bound of sb_route() is a product of sizes, 128^3: for sizes not far apart nothing is lost. */
+/* Nothing is lost by calls that are not judged. */
 static void what_is_called_small_is(void)
 {
-	for (int64_t m = 64; m <= 512; m *= 2)
-		for (int64_t n = 64; m * n <= 1 << 15; n *= 2) {
-			struct sb_call call = product(m, n, (1 << 21) / m / n);
+	int judged = 0, small = 0;
 
-			for (int threads = 1; threads <= 16; threads *= 2)
-				CU_ASSERT(on_gpu(ready(threads), call) >
-					  on_cpu(ready(threads), call));
-		}
+	for (int64_t m = 1; m <= 1 << 16; m = m * 2 + 1)
+		for (int64_t n = 1; n <= 1 << 16; n = n * 2 + 1)
+			for (int64_t k = 1; k <= 1 << 16; k = k * 2 + 1) {
+				struct sb_call call = product(m, n, k);
+
+				if (!sb_route_small(&call, SB_ROUTE_SMALL_WORK)) {
+					judged += m * n * k < 1 << 21;
+					continue;
+				}
+				small++;
+				for (int threads = 1; threads <= 16; threads *= 4)
+					CU_ASSERT(on_gpu(ready(threads), call) >
+						  0.87 * on_cpu(ready(threads), call));
+			}
+	/* Thin ones of less work than 128^3 are judged. */
+	CU_ASSERT(judged > 50 && small > 500);
+	CU_ASSERT_TRUE(sb_route_small(&(struct sb_call){.m = 127, .n = 127, .k = 127},
+				      SB_ROUTE_SMALL_WORK));
+	CU_ASSERT_FALSE(sb_route_small(&(struct sb_call){.m = 128, .n = 128, .k = 128},
+				       SB_ROUTE_SMALL_WORK));
+	CU_ASSERT_FALSE(sb_route_small(&(struct sb_call){.m = 1, .n = 1200, .k = 1600},
+				       SB_ROUTE_SMALL_WORK));
+	CU_ASSERT_TRUE(sb_route_small(&(struct sb_call){.m = 0, .n = 1200, .k = 1600},
+				      SB_ROUTE_SMALL_WORK));
 }
 
 static void the_parts_make_the_whole(void)
@@ -166,6 +190,61 @@ static void the_parts_make_the_whole(void)
 			       p.measured * (p.launch + longest +
 					     p.seen * (p.up + p.down + p.computing - longest)),
 			       1e-9);
+}
+
+static struct sb_situation team(int devices, bool linked)
+{
+	struct sb_situation s = ready(16);
+
+	s.devices = devices;
+	s.linked = linked;
+	return s;
+}
+
+/* Two H200 of one host, whose threads and memory fill the rings of both no faster than of one. */
+static void a_team_is_predicted_near_what_was_measured(void)
+{
+	static const struct {
+		int64_t n;
+		double two; /* ms, a whole call, pageable */
+	} measured[] = {{2048, 1.07}, {4096, 4.25}, {8192, 18.4}, {16384, 122}};
+
+	for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+		double two = 1e3 * on_gpu(team(2, true), square(measured[i].n)) / measured[i].two;
+
+		CU_ASSERT(two > 0.75 && two < 1.25);
+		printf("  %lld on two: predicted over measured %.2f\n", (long long)measured[i].n,
+		       two);
+	}
+}
+
+static void a_team_shares_what_there_is_to_share(void)
+{
+	struct sb_situation one = team(1, false), two = team(2, true), apart = team(2, false);
+	struct sb_call large = square(16384), flat = product(16384, 16384, 512);
+	struct sb_gpu_parts alone = sb_model_gpu(sb_profile_shipped(), &one, &large);
+	struct sb_gpu_parts both = sb_model_gpu(sb_profile_shipped(), &two, &large);
+	double pageable, pinned;
+
+	CU_ASSERT_EQUAL(alone.devices, 1);
+	CU_ASSERT_EQUAL(both.devices, 2);
+	CU_ASSERT(both.computing > 0.45 * alone.computing &&
+		  both.computing < 0.6 * alone.computing);
+	/* One memory fills all rings; and where devices are not linked, one operand twice. */
+	CU_ASSERT_DOUBLE_EQUAL(both.up, alone.up, 1e-3 * alone.up);
+	CU_ASSERT_DOUBLE_EQUAL(sb_model_gpu(sb_profile_shipped(), &apart, &large).up,
+			       1.5 * alone.up, 2e-2 * alone.up);
+	/* What needs no ring has a wire for each. */
+	pageable = on_gpu(one, flat) / on_gpu(two, flat);
+	for (int i = 0; i < 3; i++)
+		one.places[i] = two.places[i] = SB_PLACE_PINNED;
+	pinned = on_gpu(one, flat) / on_gpu(two, flat);
+	CU_ASSERT(pinned > pageable && pinned > 1.6 && pinned <= 2);
+	/* What is too small to share is one device's. */
+	CU_ASSERT_EQUAL(on_gpu(team(8, true), square(512)), on_gpu(ready(16), square(512)));
+	for (int i = 0; i < 3; i++)
+		two.places[i] = SB_PLACE_DEVICE;
+	CU_ASSERT_EQUAL(sb_model_gpu(sb_profile_shipped(), &two, &large).devices, 1);
 }
 
 static void pinned_operands_are_copied_faster(void)
@@ -285,6 +364,9 @@ int main(void)
 		{"the least is less", the_least_is_less},
 		{"what is called small is", what_is_called_small_is},
 		{"the parts make the whole", the_parts_make_the_whole},
+		{"a team is predicted near what was measured",
+		 a_team_is_predicted_near_what_was_measured},
+		{"a team shares what there is to share", a_team_shares_what_there_is_to_share},
 		{"pinned operands are copied faster", pinned_operands_are_copied_faster},
 		{"a queue makes a device busy", a_queue_makes_a_device_busy},
 		{"callers share the processors", callers_share_the_processors},

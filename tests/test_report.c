@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "classes.h"
 #include "report.h"
 #include "stats.h"
 #include "suite.h"
@@ -70,10 +71,12 @@ static const char *members(const char *at, char end, bool named)
 
 static const char *value(const char *at)
 {
-	return *at == '{'   ? members(at + 1, '}', true)
-	       : *at == '[' ? members(at + 1, ']', false)
-	       : *at == '"' ? string(at)
-			    : number(at);
+	return *at == '{'		  ? members(at + 1, '}', true)
+	       : *at == '['		  ? members(at + 1, ']', false)
+	       : *at == '"'		  ? string(at)
+	       : !strncmp(at, "true", 4)  ? at + 4
+	       : !strncmp(at, "false", 5) ? at + 5
+					  : number(at);
 }
 
 /* One object on one line. */
@@ -122,7 +125,7 @@ static void the_json_report_is_json_on_one_line(void)
 {
 	count_some();
 	CU_ASSERT_TRUE(is_json(report("a.json")));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "{\"format\":1,\"version\":\"" PACKAGE_VERSION "\","));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "{\"format\":2,\"version\":\"" PACKAGE_VERSION "\","));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"total\":{\"calls\":3,\"flops\":16000000256,"
 					    "\"bytes\":48000384,\"seconds\":1.250000}"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "{\"side\":\"cpu\",\"reason\":\"small\",\"size\":16,"
@@ -167,6 +170,68 @@ static void devices_are_named_where_the_gpu_has_answered(void)
 	CU_ASSERT_PTR_NULL(strstr(report("f"), "devices"));
 }
 
+static void calls_are_told_by_shape(void)
+{
+	const struct sb_call large = {.m = 2000, .n = 2000, .k = 2000, .trans_b = true},
+			     nearly = {.m = 1999, .n = 1100, .k = 2000, .trans_b = true},
+			     other = {.m = 2000, .n = 900, .k = 2000, .trans_b = true};
+	const struct sb_outcome gpu = {SB_GPU, SB_REASON_FASTER, "kernel", 0.25},
+				cpu = {SB_CPU, SB_REASON_STARTING, NULL, 0.5};
+	const struct sb_foreseen known = {0.75, 0.125, 0.0625}, nothing = {0, 0, 0};
+
+	sb_classes_reset();
+	sb_classes_add(&large, &gpu, &known);
+	sb_classes_add(&nearly, &gpu, &nothing);
+	sb_classes_add(&other, &gpu, &nothing);
+	sb_classes_add(&large, &cpu, &known);
+	sb_classes_add(&large, &cpu, &known);
+	CU_ASSERT_TRUE(is_json(report("g.json")));
+	/* One of two sizes, of which the larger is told, and only one was predicted. */
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(text, "{\"side\":\"gpu\",\"reason\":\"faster\",\"transposes\":\"nt\","
+			     "\"m\":2000,\"n\":2000,\"k\":2000,\"alike\":false,\"kernel\":"
+			     "\"kernel\",\"calls\":2,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"foreseen\":1,\"seconds_foreseen\":0.250000000,"
+					    "\"cpu_predicted\":0.750000000,\"gpu_predicted\":"
+					    "0.125000000,\"sooner\":0.000000000,"
+					    "\"seconds_bound\":0.250000000,"
+					    "\"bound\":0.062500000}"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"n\":900,\"k\":2000,\"alike\":true,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"reason\":\"starting\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"foreseen\":2,\"seconds_foreseen\":1.000000000,"
+					    "\"cpu_predicted\":1.500000000,\"gpu_predicted\":"
+					    "0.250000000,\"sooner\":0.750000000}"));
+	sb_classes_reset();
+	CU_ASSERT_PTR_NOT_NULL(strstr(report("h.json"), "\"classes\":[]"));
+}
+
+static void more_shapes_than_there_is_room_for_are_told_together(void)
+{
+	static struct sb_class classes[SB_CLASSES + SB_SIDES];
+	const struct sb_outcome cpu = {SB_CPU, SB_REASON_FASTER, NULL, 1};
+	const struct sb_foreseen nothing = {0, 0, 0};
+	uint64_t calls = 0, shapeless = 0;
+	int count, made = 0;
+
+	sb_classes_reset();
+	for (int m = 0; m < 10; m++)
+		for (int n = 0; n < 10; n++)
+			for (int k = 0; k < 10; k++, made++) {
+				const struct sb_call call = {.m = 1 << m, .n = 1 << n, .k = 1 << k};
+
+				sb_classes_add(&call, &cpu, &nothing);
+			}
+	count = sb_classes_read(classes);
+	CU_ASSERT_EQUAL(count, SB_CLASSES + 1);
+	for (int i = 0; i < count; i++) {
+		calls += classes[i].calls;
+		shapeless += classes[i].shapeless ? classes[i].calls : 0;
+	}
+	CU_ASSERT_EQUAL(calls, made);
+	CU_ASSERT_EQUAL(shapeless, made - SB_CLASSES);
+	sb_classes_reset();
+}
+
 static void an_empty_report_is_json_too(void)
 {
 	sb_stats_reset();
@@ -177,14 +242,15 @@ static void an_empty_report_is_json_too(void)
 
 static void a_strange_program_name_is_escaped(void)
 {
-	static char name[] = "a \"quoted\\name\" \n\x01 \xc3\xa9\x7f";
+	static char name[] = "a \"quoted\\name\" \n\x01 \xc3\xa9\x7f\xe9\xc3";
 	char *kept = program_invocation_name;
 
 	program_invocation_name = name;
 	CU_ASSERT_TRUE(is_json(report("c.json")));
 	program_invocation_name = kept;
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"a \\\"quoted\\\\name\\\" \\u000a\\u0001 "));
-	CU_ASSERT_PTR_NULL(strstr(text, "\xc3"));
+	/* UTF-8 stays, and what is none is taken for Latin-1. */
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " \xc3\xa9\\u007f\\u00e9\\u00c3\""));
 }
 
 static void reports_append(void)
@@ -252,6 +318,9 @@ static const struct suite_case cases[] = {
 	 the_arithmetic_is_told_where_any_call_was_to_be_emulated},
 	{"devices are named where the GPU has answered",
 	 devices_are_named_where_the_gpu_has_answered},
+	{"calls are told by shape", calls_are_told_by_shape},
+	{"more shapes than there is room for are told together",
+	 more_shapes_than_there_is_room_for_are_told_together},
 	{"an empty report is JSON too", an_empty_report_is_json_too},
 	{"a strange program name is escaped", a_strange_program_name_is_escaped},
 	{"reports append", reports_append},

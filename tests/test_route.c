@@ -51,7 +51,10 @@ static void auto_sends_large_calls_only(void)
 	CU_ASSERT_TRUE(is(&large, SB_GPU, SB_REASON_FASTER));
 	CU_ASSERT_FALSE(sb_route(&large, NULL).compare);
 	CU_ASSERT_TRUE(is(&small, SB_CPU, SB_REASON_SMALL));
+	/* A thin product has little work, but reads a matrix: that is judged. */
 	thin.m = 1;
+	CU_ASSERT_TRUE(is(&thin, SB_CPU, SB_REASON_FASTER));
+	thin.n = thin.k = 256;
 	CU_ASSERT_TRUE(is(&thin, SB_CPU, SB_REASON_SMALL));
 	/* A product of sizes that overflows 64 bits is not small. */
 	thin = square((int64_t)1 << 31);

@@ -3,11 +3,15 @@
  * The bench's table of the judge: measured and predicted seconds of both sides, the side that would
  * be chosen, and what is lost where that is the slower one. Squares, and shapes drawn from a seed:
  * skinny (few rows or columns), flat (a short sum), deep (a long sum of few elements), and free.
+ *
+ * Sides that are near each other are measured again, some time after the others, since there a
+ * machine that others use too decides what looks faster.
  */
 #include "bench.h"
 
 #include <stdlib.h>
 
+#include "bench_regret.h"
 #include "both_sides.h"
 #include "gpu.h"
 #include "model.h"
@@ -15,7 +19,8 @@
 #include "settings.h"
 #include "threads.h"
 
-enum { SHAPES = 200, LARGEST = 4096, FAMILIES = 4 };
+enum { SHAPES = 200, LARGEST = 4096, FAMILIES = 4, ROUNDS = 3 };
+static const double near = 2; /* as a factor */
 
 /* Products that would take the backend longer are left out, so that all of it ends in minutes. */
 static const double limit = 1.2, long_run = 30e-3;
@@ -25,8 +30,11 @@ static const int squares[] = {16,  32,	48,  64,   96,	 128,  192,  256,  320,	 3
 enum { SQUARES = sizeof squares / sizeof *squares };
 
 struct row {
-	double measured[SB_SIDES], predicted[SB_SIDES]; /* seconds; negative: not there */
+	struct sb_samples samples[SB_SIDES];
+	struct sb_median measured[SB_SIDES];
+	double predicted[SB_SIDES]; /* seconds */
 	enum sb_side chosen;
+	struct sb_regret regret;
 };
 
 /* Between two sizes, each power of two as likely as any other. */
@@ -95,8 +103,12 @@ static struct sb_situation situation(void)
 {
 	int told = sb_backend_threads_get(&sb_sides_backend()->threads);
 
+	const struct sb_team *team = sb_device_team();
+
 	return (struct sb_situation){.health = SB_HEALTH_READY,
 				     .emulate = sb_route_math() == SB_MATH_EMULATED,
+				     .devices = team ? team->count : 0,
+				     .linked = team && team->linked,
 				     .threads = told ? told : sb_threads_backend(),
 				     .processors = sb_profile_processors()};
 }
@@ -149,56 +161,75 @@ static void predict(const struct sb_bench_shape *shape, struct row *row)
 	row->predicted[SB_CPU] = sb_model_cpu(profile, &now, &call).seconds;
 	row->predicted[SB_GPU] = sb_model_gpu(profile, &now, &call).seconds;
 	row->chosen = sb_sides_choose(profile, &now, &call);
+	row->regret = sb_regret(row->measured, row->chosen);
+}
+
+static bool is_near(const struct row *row)
+{
+	double cpu = row->measured[SB_CPU].middle, gpu = row->measured[SB_GPU].middle;
+
+	return cpu > 0 && gpu > 0 && cpu < near * gpu && gpu < near * cpu;
 }
 
 /* All of one side first: the backend's threads spin for a while after its last call. */
-static void measure(struct sb_bench *bench, const struct sb_bench_data *data, struct row *rows)
+static void measure_round(struct sb_bench *bench, const struct sb_bench_data *data,
+			  struct row *rows, bool again)
 {
 	bool device = sb_gpu_device() != NULL;
+	int runs = bench->pace.repeat * (again ? 2 : 1);
 
 	for (int side = 0; side < SB_SIDES; side++) {
-		for (int i = 0; i < bench->shapes.count; i++) {
+		for (int i = 0; i < bench->shapes.count && (side == SB_CPU || device); i++) {
 			struct sb_bench_product product =
 				sb_bench_product(data, &bench->shapes.rows[i]);
+			struct sb_samples *samples = &rows[i].samples[side];
+			int count = again && !is_near(&rows[i])
+					    ? samples->count
+					    : sb_sides_samples((enum sb_side)side, &product, runs,
+							       long_run, samples->seconds,
+							       samples->count, SB_REGRET_SAMPLES);
 
-			rows[i].measured[side] = -1;
-			if (side == SB_CPU || device)
-				rows[i].measured[side] = sb_sides_seconds(
-					(enum sb_side)side, &product, bench->pace.repeat, long_run);
+			samples->count = count < 0 ? 0 : count;
 		}
 		sb_sides_settle();
 	}
 }
 
-/* What the choice takes over what the better side would, less one; negative: not known. */
-static double regret(const struct row *row)
+static void measure(struct sb_bench *bench, const struct sb_bench_data *data, struct row *rows)
 {
-	double cpu = row->measured[SB_CPU], gpu = row->measured[SB_GPU];
+	for (int round = 0; round < ROUNDS; round++) {
+		measure_round(bench, data, rows, round > 0);
+		for (int i = 0; i < bench->shapes.count; i++)
+			for (int side = 0; side < SB_SIDES; side++)
+				rows[i].measured[side] = sb_regret_median(&rows[i].samples[side]);
+	}
+}
 
-	if (cpu < 0 || gpu < 0)
-		return -1;
-	return row->measured[row->chosen] / (cpu < gpu ? cpu : gpu) - 1;
+static void percent(struct sb_table *table, double share)
+{
+	if (share < 0)
+		sb_table_cell(table, "-");
+	else
+		sb_table_cell(table, "%.1f", 100 * share);
 }
 
 static void write_rows(struct sb_bench *bench, const struct row *rows)
 {
 	static const char *const columns[] = {
-		SB_BENCH_COLUMNS,    "#cpu_ms", "#cpu_predicted_ms", "#gpu_ms",
-		"#gpu_predicted_ms", "side",	"#regret_%",	     NULL};
+		SB_BENCH_COLUMNS, "#cpu_ms",   "#cpu_predicted_ms", "#gpu_ms", "#gpu_predicted_ms",
+		"side",		  "#regret_%", "#beyond_noise_%",   NULL};
 	struct sb_table table;
 
 	sb_table_open(&table, "crossover", columns);
 	for (int i = 0; i < bench->shapes.count; i++) {
 		sb_bench_row(&table, &bench->shapes.rows[i]);
 		for (int side = 0; side < SB_SIDES; side++) {
-			sb_bench_ms(&table, rows[i].measured[side]);
+			sb_bench_ms(&table, rows[i].measured[side].middle);
 			sb_bench_ms(&table, rows[i].predicted[side]);
 		}
 		sb_table_cell(&table, "%s", sb_side_word(rows[i].chosen));
-		if (regret(&rows[i]) < 0)
-			sb_table_cell(&table, "-");
-		else
-			sb_table_cell(&table, "%.1f", 100 * regret(&rows[i]));
+		percent(&table, rows[i].regret.middle);
+		percent(&table, rows[i].regret.least);
 	}
 	sb_page_table(&bench->page, &table);
 }
@@ -211,9 +242,9 @@ static double distance(const struct row *rows, int count, enum sb_side side)
 	double middle = 0;
 
 	for (int i = 0; i < count && factors; i++) {
-		double factor = rows[i].predicted[side] / rows[i].measured[side];
+		double factor = rows[i].predicted[side] / rows[i].measured[side].middle;
 
-		if (rows[i].measured[side] > 0)
+		if (rows[i].measured[side].middle > 0)
 			factors[known++] = factor < 1 ? 1 / factor : factor;
 	}
 	if (known)
@@ -225,19 +256,22 @@ static double distance(const struct row *rows, int count, enum sb_side side)
 static void summarise(struct sb_bench *bench, const struct row *rows)
 {
 	const struct sb_bench_shape *shapes = bench->shapes.rows;
-	double sum = 0, worst = -1;
-	int known = 0, at = 0, wrong = 0;
+	double sum = 0, worst = -1, sum_beyond = 0, worst_beyond = 0;
+	int known = 0, at = 0, wrong = 0, beyond = 0;
 
 	for (int i = 0; i < bench->shapes.count; i++) {
-		double lost = regret(&rows[i]);
+		const struct sb_regret *lost = &rows[i].regret;
 
-		if (lost < 0)
+		if (lost->middle < 0)
 			continue;
 		known++;
-		sum += lost;
-		wrong += lost > 0;
-		if (lost > worst) {
-			worst = lost;
+		sum += lost->middle;
+		sum_beyond += lost->least;
+		wrong += lost->middle > 0;
+		beyond += lost->least > 0;
+		worst_beyond = lost->least > worst_beyond ? lost->least : worst_beyond;
+		if (lost->middle > worst) {
+			worst = lost->middle;
 			at = i;
 		}
 	}
@@ -249,6 +283,10 @@ static void summarise(struct sb_bench *bench, const struct row *rows)
 		"%d went to the slower side",
 		100 * sum / known, 100 * worst, (long long)shapes[at].m, (long long)shapes[at].n,
 		(long long)shapes[at].k, sb_bench_transposes(&shapes[at]), known, wrong);
+	sb_page_say(&bench->page, "beyond noise",
+		    "mean %.2f %%, worst %.1f %%: %d of those %d were slower by more than the "
+		    "spread of the runs",
+		    100 * sum_beyond / known, 100 * worst_beyond, beyond, wrong);
 	for (int side = 0; side < SB_SIDES; side++) {
 		double factor = distance(rows, bench->shapes.count, (enum sb_side)side);
 

@@ -43,15 +43,13 @@ static bool answered(enum sb_side side)
 	return side == SB_CPU || (sb_stats_last(&last) && last.outcome.side == side);
 }
 
-double sb_sides_seconds(enum sb_side side, const struct sb_bench_product *product, int runs,
-			double long_run)
+int sb_sides_samples(enum sb_side side, const struct sb_bench_product *product, int runs,
+		     double long_run, double *samples, int count, int most)
 {
-	double seconds[MOST_RUNS], first;
 	cblas_function *function;
 	int mode = sb_route_mode();
+	double first, spent = 0;
 
-	if (runs > MOST_RUNS)
-		runs = MOST_RUNS;
 	if (side == SB_CPU && !sb_sides_backend()->function)
 		return -1;
 	if (side == SB_CPU)
@@ -63,10 +61,27 @@ double sb_sides_seconds(enum sb_side side, const struct sb_bench_product *produc
 	first = once(function, product);
 	if (!answered(side))
 		first = -1;
-	for (int i = 0; i < runs && first >= 0 && first <= long_run; i++)
-		seconds[i] = once(function, product);
+	/* What a first run has to make, rings say, is not what a product takes. */
+	if (first > 10 * long_run && count < most)
+		samples[count++] = first;
+	else
+		for (int i = 0; first >= 0 && i < runs && count < most; i++) {
+			samples[count] = once(function, product);
+			spent += samples[count++];
+			if (spent > long_run)
+				break;
+		}
 	sb_route_set_mode(mode);
-	return first < 0 || first > long_run ? first : sb_bench_middle(seconds, runs);
+	return first < 0 ? -1 : count;
+}
+
+double sb_sides_seconds(enum sb_side side, const struct sb_bench_product *product, int runs,
+			double long_run)
+{
+	double samples[MOST_RUNS];
+	int count = sb_sides_samples(side, product, runs, long_run, samples, 0, MOST_RUNS);
+
+	return count < 1 ? -1 : sb_bench_middle(samples, count);
 }
 
 double sb_sides_on_device(const struct sb_bench_product *product, int runs)
@@ -91,7 +106,7 @@ double sb_sides_on_device(const struct sb_bench_product *product, int runs)
 enum sb_side sb_sides_choose(const struct sb_profile *profile, const struct sb_situation *situation,
 			     const struct sb_call *call)
 {
-	if ((double)call->m * (double)call->n * (double)call->k < SB_ROUTE_SMALL_WORK)
+	if (sb_route_small(call, SB_ROUTE_SMALL_WORK))
 		return SB_CPU;
 	return sb_model_gpu(profile, situation, call).seconds <
 			       sb_model_cpu(profile, situation, call).seconds

@@ -12,12 +12,19 @@
 const struct sb_backend *sb_sides_backend(void);
 
 /*
- * The median of the seconds of a product on this side, in some runs after one that does not count;
- * of one run alone where the first took longer than `long_run`. Negative if there is no such side,
- * or it did not answer.
+ * The median of the seconds of a product on this side, in some runs after one that does not count,
+ * in fewer where they take longer than `long_run` together, and where the first took ten times as
+ * long that one alone. Negative if there is no such side, or it did not answer.
  */
 double sb_sides_seconds(enum sb_side side, const struct sb_bench_product *product, int runs,
 			double long_run);
+
+/*
+ * The samples that such a median is of, added to `samples`, in which there is room for `most`; how
+ * many there are then, or -1.
+ */
+int sb_sides_samples(enum sb_side side, const struct sb_bench_product *product, int runs,
+		     double long_run, double *samples, int count, int most);
 
 /* The same for operands that lie on the device, C among them: the GPU's, in some runs. */
 double sb_sides_on_device(const struct sb_bench_product *product, int runs);

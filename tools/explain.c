@@ -292,8 +292,7 @@ static void say_verdict(struct sb_page *page, const struct question *q)
 {
 	double cpu = sb_model_cpu(q->profile, &q->situation, &q->call).seconds;
 	double gpu = sb_model_gpu(q->profile, &q->situation, &q->call).seconds;
-	double work = (double)q->call.m * (double)q->call.n * (double)q->call.k;
-	bool small = work < SB_ROUTE_SMALL_WORK;
+	bool small = sb_route_small(&q->call, SB_ROUTE_SMALL_WORK);
 	enum sb_side side = sb_sides_choose(q->profile, &q->situation, &q->call);
 
 	sb_page_say(page, "cpu", "%.4f ms predicted", 1e3 * cpu);

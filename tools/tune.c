@@ -49,7 +49,7 @@ static void begin_profile(struct sb_profile *p)
 
 static bool measure(struct sb_tune *tune, struct sb_device *device)
 {
-	double gpu = device ? 0.3 * tune->budget : 0, cpu = tune->budget - gpu;
+	double gpu = device ? 0.35 * tune->budget : 0, cpu = tune->budget - gpu;
 	const char *problem = NULL;
 
 	sb_progress_open(&tune->progress, gpu / 2 + sb_tune_cpu_expected(tune, cpu));
@@ -86,7 +86,7 @@ static void say(const struct sb_profile *p, const char *path, bool device)
 
 int sb_command_tune(int argc, char **argv)
 {
-	struct sb_bench_shape largest = {.m = sb_grid_sizes[SB_GRID - 1]};
+	struct sb_bench_shape largest = {.m = sb_grid_sizes[SB_GRID - 2]};
 	struct sb_bench_data data;
 	struct sb_options options;
 	struct sb_profile *profile;

@@ -15,7 +15,8 @@ struct sb_tune {
 	struct sb_progress progress;
 };
 
-/* A square grid of products, measured from the shortest on as long as time is left. */
+/* A grid of products, nn and then the other transposes, each measured from the shortest on as long
+ * as its time lasts. */
 typedef double sb_tune_measure(struct sb_tune *tune, const struct sb_bench_product *product);
 /* How long the measurement of a node is expected to take. */
 typedef double sb_tune_expect(const struct sb_profile *profile, const struct sb_bench_shape *shape);
@@ -27,12 +28,15 @@ struct sb_tune_grid {
 	double budget; /* seconds */
 	bool times; /* not factors: a node that was not reached is in proportion to its neighbour */
 };
-/* Fills the grid; how many nodes were measured, negative if one failed. */
-int sb_tune_fill(struct sb_tune *tune, const struct sb_tune_grid *what, struct sb_grid *grid);
+/* Fills the grids; how many nodes were measured, negative if one failed. */
+int sb_tune_fill(struct sb_tune *tune, const struct sb_tune_grid *what, struct sb_grids *grids);
 /* The seconds that filling it is expected to take, within its budget. */
 double sb_tune_expected(const struct sb_tune *tune, const struct sb_tune_grid *what);
 
-/* The backend, with 1 thread, 2, 4, ... and as many as it has. False if there is none. */
+/* How many runs sb_sides_seconds() will make of what takes so long. */
+int sb_tune_runs(double seconds, int runs, double long_run);
+
+/* The backend, with 1 thread, 4, 16, ... and as many as it has. False if there is none. */
 bool sb_tune_cpu(struct sb_tune *tune, double budget);
 double sb_tune_cpu_expected(const struct sb_tune *tune, double budget);
 

@@ -8,7 +8,7 @@
 #include "threads.h"
 
 /* Runs that are short are repeated; a long one speaks for itself. */
-static const double long_run = 20e-3;
+static const double long_run = 8e-3;
 enum { RUNS = 5 };
 
 static int threads_now; /* of the backend, while a grid is filled */
@@ -22,21 +22,25 @@ static double measure(struct sb_tune *tune, const struct sb_bench_product *produ
 static double expect(const struct sb_profile *profile, const struct sb_bench_shape *shape)
 {
 	const struct sb_situation situation = {.threads = threads_now};
-	const struct sb_call call = {.m = shape->m, .n = shape->n, .k = shape->k};
+	const struct sb_call call = {.m = shape->m,
+				     .n = shape->n,
+				     .k = shape->k,
+				     .trans_a = shape->trans_a,
+				     .trans_b = shape->trans_b};
 	double seconds;
 
 	(void)profile;
 	/* What is being measured cannot be asked. */
 	seconds = sb_model_cpu(sb_profile_shipped(), &situation, &call).seconds;
-	return (seconds > long_run ? 1 : RUNS + 1) * seconds + 10e-6;
+	return sb_tune_runs(seconds, RUNS, long_run) * seconds + 10e-6;
 }
 
-/* 1, 2, 4, ... and the most; only the most where the backend cannot be told. */
+/* 1, 4, 16, ... and the most; only the most where the backend cannot be told. */
 static int list_threads(int most, bool told, int *list)
 {
 	int count = 0;
 
-	for (int threads = 1; threads < most && told && count < SB_PROFILE_CPUS - 1; threads *= 2)
+	for (int threads = 1; threads < most && told && count < SB_PROFILE_CPUS - 1; threads *= 4)
 		list[count++] = threads;
 	list[count++] = most;
 	return count;

@@ -203,14 +203,20 @@ static bool measure_launch(struct sb_tune *tune, struct sb_device *device)
 static struct sb_gpu_parts parts_of(const struct sb_profile *p, const struct sb_bench_shape *shape)
 {
 	const struct sb_situation situation = {.health = SB_HEALTH_READY};
-	const struct sb_call call = {.m = shape->m, .n = shape->n, .k = shape->k};
+	const struct sb_call call = {.m = shape->m,
+				     .n = shape->n,
+				     .k = shape->k,
+				     .trans_a = shape->trans_a,
+				     .trans_b = shape->trans_b};
 
 	return sb_model_gpu(p, &situation, &call);
 }
 
 static double expect_whole(const struct sb_profile *profile, const struct sb_bench_shape *shape)
 {
-	return (RUNS + 2) * parts_of(profile, shape).seconds;
+	double seconds = parts_of(profile, shape).seconds;
+
+	return sb_tune_runs(seconds, RUNS, long_run) * seconds;
 }
 
 static double measure_whole(struct sb_tune *tune, const struct sb_bench_product *product)

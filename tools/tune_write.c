@@ -13,25 +13,30 @@
 #include "profile_file.h"
 #include "profile_text.h"
 
-/* Four digits that count, and no exponent. */
-static void number(FILE *out, double value)
+/* Digits that count, and no exponent. */
+static void number(FILE *out, double value, int digits)
 {
+	double limit = 1;
 	int decimals = 0;
 
-	for (double tested = value; tested < 1000 && decimals < 9; tested *= 10)
+	while (--digits > 0)
+		limit *= 10;
+	for (double tested = value; tested < limit && decimals < 9; tested *= 10)
 		decimals++;
 	fprintf(out, " %.*f", decimals, value);
 }
 
-static void grid(FILE *out, const char *words, double unit, const struct sb_grid *values)
+static void grids(FILE *out, const char *words, double unit, const struct sb_grids *values)
 {
-	for (int m = 0; m < SB_GRID; m++)
-		for (int n = 0; n < SB_GRID; n++) {
-			fprintf(out, "%s %d %d", words, sb_grid_sizes[m], sb_grid_sizes[n]);
-			for (int k = 0; k < SB_GRID; k++)
-				number(out, values->at[m][n][k] / unit);
-			fputc('\n', out);
-		}
+	for (int way = 0; way < SB_WAYS; way++)
+		for (int m = 0; m < SB_GRID; m++)
+			for (int n = 0; n < SB_GRID; n++) {
+				fprintf(out, "%s %s %d %d", words, sb_grid_ways[way],
+					sb_grid_sizes[m], sb_grid_sizes[n]);
+				for (int k = 0; k < SB_GRID; k++)
+					number(out, values->way[way].at[m][n][k] / unit, 3);
+				fputc('\n', out);
+			}
 }
 
 static void sizes(FILE *out)
@@ -47,7 +52,7 @@ static void write_links(FILE *out, const struct sb_profile *p)
 	for (int link = 0; link < SB_LINKS; link++) {
 		fprintf(out, "link %s", sb_link_words[link]);
 		for (int i = 0; i < SB_LINK_SIZES; i++)
-			number(out, 1e6 * p->link[link][i]);
+			number(out, 1e6 * p->link[link][i], 4);
 		fputc('\n', out);
 	}
 }
@@ -69,25 +74,25 @@ static void write_profile(FILE *out, const struct sb_profile *p)
 	fputs("# threads that copy, the caller being one, and KiB of a slot of the rings\n", out);
 	fprintf(out, "copy %d %zu\n", p->copy_threads, p->copy_slot >> 10);
 	fputs("start", out);
-	number(out, 1e6 * p->start);
+	number(out, 1e6 * p->start, 4);
 	fputs("\nlaunch", out);
-	number(out, 1e6 * p->launch);
+	number(out, 1e6 * p->launch, 4);
 	fprintf(out, "\noverlap %.3f\nkernel", p->overlap);
-	number(out, p->kernel);
+	number(out, p->kernel, 4);
 	fputs("\nemulated", out);
-	number(out, p->emulated);
+	number(out, p->emulated, 4);
 	fputc('\n', out);
 	write_links(out, p);
 	if (p->has_whole) {
-		fputs("# m n: whole calls over the sum of their parts, for k of", out);
+		fputs("# transposes m n: whole calls over the sum of their parts, for k of", out);
 		sizes(out);
-		grid(out, "whole", 1, &p->whole);
+		grids(out, "whole", 1, &p->whole);
 	}
 	for (int i = 0; i < p->cpus; i++) {
-		fputs("# threads m n: microseconds of the backend for k of", out);
+		fputs("# threads transposes m n: microseconds of the backend for k of", out);
 		sizes(out);
 		snprintf(words, sizeof words, "cpu %d", p->cpu[i].threads);
-		grid(out, words, 1e-6, &p->cpu[i].seconds);
+		grids(out, words, 1e-6, &p->cpu[i].seconds);
 	}
 	fputs("end\n", out);
 }

@@ -86,11 +86,16 @@ elif check == "crossover":
     on_device = page["gpu"].startswith("Stand-in")
     for row in rows:
         assert all(row[name] > 0 for name in ms if on_device or name != "gpu_ms"), row
-        assert row["side"] == "cpu", row
+        m, n, k = row["m"], row["n"], row["k"]
+        small = m * n * k < 128 ** 3 and m * n * k + 16 * (m * k + k * n + m * n) < 1.375 * 128 ** 3
+        if small or abs(row["gpu_predicted_ms"] / row["cpu_predicted_ms"] - 1) > 0.01:
+            faster = row["gpu_predicted_ms"] < row["cpu_predicted_ms"]
+            assert row["side"] == ("gpu" if faster and not small else "cpu"), row
         # Times are written with fewer digits than the regret is made of.
         if on_device and row["cpu_ms"] > 0.01:
             better = min(row["cpu_ms"], row["gpu_ms"])
-            assert abs(row["regret_%"] - 100 * (row["cpu_ms"] / better - 1)) < 3, row
+            assert abs(row["regret_%"] - 100 * (row[row["side"] + "_ms"] / better - 1)) < 3, row
+            assert 0 <= row["beyond_noise_%"] <= row["regret_%"] + 0.1, row
     assert ("over 18 products" in page["regret"]) if on_device else "regret" not in page, page
     print(sorted(key(row) for row in rows))
 elif check == "shapes":
@@ -195,7 +200,9 @@ if command -v gnuplot >/dev/null; then
     run_as crossover bench --crossover --csv --repeat 1 --shapes 12 --largest 70
     run_as regret cat "$scratch/crossover.out"
     run_as ladder bench --ladder --only device --csv --repeat 1 --sizes 64
-    for plot in crossover ladder regret; do
+    run_as share bench --only host --csv --repeat 1 --sizes 64,40x50x60
+    cp "$scratch/share.out" "$scratch/parts.out"
+    for plot in crossover ladder regret share parts; do
         for kind in svg png; do
             gnuplot -e "data='$scratch/$plot.out'; picture='$scratch/$plot.$kind'" \
                 "$srcdir/doc/plots/$plot.gnuplot" >"$scratch/plot" 2>&1
@@ -204,6 +211,9 @@ if command -v gnuplot >/dev/null; then
         done
     done
     grep -q 'GPU, predicted' "$scratch/crossover.svg" || fail 'crossover.svg has no key'
+    for plot in share parts; do
+        tr '\n' ' ' <"$scratch/$plot.svg" | grep -q '40 x 50 x 60' || fail "$plot.svg: no product"
+    done
     for kernel in $kernels; do
         tr '\n' ' ' <"$scratch/ladder.svg" | grep -q "${kernel#sgemm_} 64" || fail "ladder.svg: no $kernel"
     done

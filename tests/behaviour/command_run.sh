@@ -63,7 +63,7 @@ odd=$scratch/100%p
 mkdir "$odd"
 cd "$odd" || exit 1
 ends 'report' 0 run --report none.json perl -e 'chdir "/"'
-[ "$(calls_in none.json)" = 0 ] && grep -q '"format":1' none.json || fail 'no report of no calls'
+[ "$(calls_in none.json)" = 0 ] && grep -q '"format":2' none.json || fail 'no report of no calls'
 ends 'report=' 0 run --report=table.%p perl -e 'chdir "/"'
 set -- table.[0-9]*
 [ -s "$1" ] || fail 'no report under a name with %p'

@@ -24,8 +24,8 @@ case $file in
 *) fail "written to $file" ;;
 esac
 [ "$(find "$HOME" -type f)" = "$file" ] || { fail 'other files too'; find "$HOME" -type f; }
-grep -q '^shimblas profile 1$' "$file" && grep -q '^gpu none$' "$file" &&
-    grep -q '^cpu 1 64 64 ' "$file" && [ "$(tail -n 1 "$file")" = end ] || fail 'no profile'
+grep -q '^shimblas profile 2$' "$file" && grep -q '^gpu none$' "$file" &&
+    grep -q '^cpu 1 nn 47 47 ' "$file" && [ "$(tail -n 1 "$file")" = end ] || fail 'no profile'
 
 # It is found, and is what is in force; explain says which it is.
 profile_of() {
@@ -57,7 +57,7 @@ run_as gpu env SHIMBLAS_DRIVER="$stand_in" "$command" tune --quick --seconds 2 \
     --output "$scratch/new/gpu.profile"
 [ "$(cat "$scratch/gpu.rc")" = 0 ] || fail "with a device: status $(cat "$scratch/gpu.rc")"
 [ ! -s "$scratch/gpu.err" ] || { fail 'with a device: stderr'; cat "$scratch/gpu.err"; }
-grep -q '^gpu Stand-in' "$scratch/new/gpu.profile" && grep -q '^whole 64 64 ' "$scratch/new/gpu.profile" ||
+grep -q '^gpu Stand-in' "$scratch/new/gpu.profile" && grep -q '^whole nn 47 47 ' "$scratch/new/gpu.profile" ||
     fail 'with a device: no profile of it'
 start=$(sed -n 's/^start //p' "$scratch/new/gpu.profile")
 [ "${start%.*}" -lt 10000000 ] && [ "$start" != "$(sed -n 's/^start //p' "$file")" ] ||
@@ -80,7 +80,7 @@ refused() {
 }
 sed 's/^gpu .*/gpu Another/' "$scratch/new/gpu.profile" >"$scratch/bad"
 refused "$scratch/bad" 'its key is not'
-sed 's/^shimblas profile 1/shimblas profile 2/' "$scratch/new/gpu.profile" >"$scratch/bad"
+sed 's/^shimblas profile 2/shimblas profile 1/' "$scratch/new/gpu.profile" >"$scratch/bad"
 refused "$scratch/bad" 'format'
 head -n 100 "$scratch/new/gpu.profile" >"$scratch/bad"
 refused "$scratch/bad" 'end is missing'

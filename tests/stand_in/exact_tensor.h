@@ -25,11 +25,6 @@ static inline int sb_thread_anew()
 	return sb_exact_now.thread;
 }
 
-static inline int sb_thread_anew()
-{
-	return sb_thread();
-}
-
 static inline uint32_t sb_float_bits(float value)
 {
 	uint32_t bits;
