@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * C from the chains of the slabs. All warps of a block fetch, and one of them adds, for each element
- * in the order of the slabs; so the additions, which must wait for each other, wait for no memory.
+ * C from the chains of the slabs, for each element in their order. Of few elements all warps of a
+ * block fetch and one adds; so the additions, which must wait for each other, wait for no memory.
+ * Where a block has as many elements as threads, each adds up what it has fetched itself.
  */
 #include "tile.cuh"
 
 template <int BE, int BS, int threads> struct sb_slabs {
 	static constexpr int rows = threads / BE, count = BS / rows;
 	static_assert(rows * BE == threads && count * rows == BS, "the threads share a chunk evenly");
+	/* Or each thread has an element of its own. */
+	static constexpr bool alone = rows == 1;
 	struct shared {
-		float chunk[BS][BE];
+		float chunk[alone ? 1 : BS][BE];
 	};
 
 	/* This thread's share of slabs [s0, s0 + BS) of the elements. */
@@ -30,8 +33,12 @@ template <int BE, int BS, int threads> struct sb_slabs {
 		int64_t element = (int64_t)sb_block() * BE + sb_thread() % BE;
 		int slabs = (args.k + SB_SLAB - 1) / SB_SLAB;
 		bool exists = element < extent;
-		int i = (int)(args.work_i == 1 ? element % args.m : element / args.n);
-		int j = (int)(args.work_i == 1 ? element / args.m : element % args.n);
+		int side = args.work_i == 1 ? args.m : args.n;
+		/* Division of 64 bits takes longer than all else here. */
+		bool small = extent <= UINT32_MAX;
+		int other = (int)(small ? (unsigned)element / (unsigned)side : element / side);
+		int along = (int)(element - (int64_t)other * side);
+		int i = args.work_i == 1 ? along : other, j = args.work_i == 1 ? other : along;
 		bool adds = sb_thread() < BE && exists;
 		float values[count], total = adds && args.resume ? sb_left(args, i, j) : 0.0f;
 
@@ -39,6 +46,15 @@ template <int BE, int BS, int threads> struct sb_slabs {
 		for (int s0 = 0; s0 < slabs; s0 += BS) {
 			int here = slabs - s0 < BS ? slabs - s0 : BS;
 
+			if (alone) {
+				SB_UNROLL
+				for (int s = 0; s < count; s++)
+					if (s < here)
+						total = sb_add(total, values[s]);
+				if (s0 + BS < slabs)
+					load(values, args.work + element, extent, exists, s0 + BS, slabs);
+				continue;
+			}
 			SB_UNROLL
 			for (int s = 0; s < count; s++)
 				sb_put(tile.chunk, s * rows + sb_thread() / BE, sb_thread() % BE,

@@ -14,7 +14,10 @@
 /* Methods whose kernels fetch by bulk tensor copies, and so read the maps of their arguments. */
 static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_persistent", "sgemm_slab"};
 /* Methods that split k: a block for each slab of each tile. */
-static const char *const split_sources[] = {"sgemm_slab", "sgemm_split", "sgemm_thin"};
+static const char *const split_sources[] = {"sgemm_gather", "sgemm_slab", "sgemm_split",
+					    "sgemm_thin"};
+/* Those whose threads walk along n where a tile is flat, and leave their chains so. */
+static const char *const flat_sources[] = {"sgemm_thin"};
 
 static const struct sb_kernel kernels[] = {
 #define SB_KERNEL(method, bm_, bn_, bk_, threads_, blocks_, tm_, tn_, stages_, dynamic_, form_,    \
@@ -93,8 +96,9 @@ static const char *const persistent_sources[] = {"sgemm_persistent"};
 #define PERSISTENT_MOST 256
 
 /* Methods whose totals may begin with what a launch before has left. */
-static const char *const resuming_sources[] = {"sgemm_plain", "sgemm_bulk", "sgemm_persistent",
-					       "sgemm_split", "sgemm_slab", "sgemm_thin"};
+static const char *const resuming_sources[] = {"sgemm_plain", "sgemm_bulk",  "sgemm_persistent",
+					       "sgemm_split", "sgemm_slab",  "sgemm_thin",
+					       "sgemm_gather"};
 
 static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
 {
@@ -192,9 +196,35 @@ size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, in
 	return slabs > 1 ? (size_t)m * (size_t)n * (size_t)slabs * sizeof(float) : 0;
 }
 
-const struct sb_sum_kernel *sb_registry_sum(void)
+int sb_registry_sums(void)
 {
-	return &sum_kernels[0];
+	return (int)COUNT(sum_kernels);
+}
+
+const struct sb_sum_kernel *sb_registry_sum_row(int row)
+{
+	return &sum_kernels[row];
+}
+
+bool sb_registry_flat(const struct sb_kernel *kernel)
+{
+	return kernel->bm < kernel->bn && among(kernel, flat_sources, COUNT(flat_sources));
+}
+
+/* The most elements a block, unless that leaves multiprocessors idle while others add for long. */
+const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t k, int multiprocessors)
+{
+	const struct sb_sum_kernel *best = &sum_kernels[0];
+
+	for (size_t i = 1; i < COUNT(sum_kernels); i++) {
+		const struct sb_sum_kernel *other = &sum_kernels[i];
+		bool at_once = ceil_div(ceil_div(k, SB_SLAB), other->bs) <= 2;
+
+		if (other->be > best->be &&
+		    (at_once || ceil_div(m * n, other->be) >= 2 * (int64_t)multiprocessors))
+			best = other;
+	}
+	return best;
 }
 
 /* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */

@@ -35,7 +35,7 @@ struct sb_exact_moment {
 struct sb_exact_async {
 	size_t offset; /* in shared memory, bytes */
 	const void *from;
-	unsigned bytes, group;
+	unsigned bytes, whole, group; /* bytes are copied, zeros follow up to the whole */
 };
 
 struct sb_exact_thread {
