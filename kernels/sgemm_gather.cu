@@ -3,7 +3,8 @@
  * A block for each slab of each tile, as slab, of operands as they lie: whatever their strides and
  * alignment, asynchronous copies gather them into panels in shared memory, words that are zeros
  * beyond the edges, one at a time where they do not come in aligned fours. No register holds what is
- * on its way, and the multiplications are those of panels.
+ * on its way, and the multiplications are those of panels. An operand whose fours lie along k may stay so
+ * in shared memory: a thread of few rows then reads four values of k of each.
  *
  * Where C is not aligned, or chains are not, each warp turns its sums in shared memory so that
  * neighbours write neighbours. With a few values of k nothing else takes any time.
@@ -25,10 +26,20 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	static constexpr int gap = 4;
 	/* Rows and columns of C of a warp. */
 	static constexpr int rows = lanes_m * TM, columns = lanes_n * TN;
+	/* Where registers hold four values of k of all a thread's rows of A, or columns of B. */
+	static constexpr bool turns_a = TM <= 8 && TM * TN <= 32;
+	static constexpr bool turns_b = TN <= 4 || (TN <= 8 && TM * TN <= 32);
 
+	/* A tile of an operand as [k][i], or turned, as [i][k]. */
+	template <int width, bool turns> union panel {
+		alignas(16) float along[stages * BK][width + gap];
+		alignas(16) float across[turns ? stages * width : 1][BK + gap];
+	};
+	using panel_a = panel<BM, turns_a>;
+	using panel_b = panel<BN, turns_b>;
 	struct panels {
-		alignas(16) float a[stages * BK][BM + gap];
-		alignas(16) float b[stages * BK][BN + gap];
+		panel_a a;
+		panel_b b;
 	};
 	struct shared {
 		union {
@@ -38,20 +49,16 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		};
 	};
 
-	struct fragment {
-		float a[TM], b[TN];
-	};
-
 	/*
 	 * One operand, and what of it the thread copies: of each AK rows of k one, there every AI-th
 	 * word or four. Loops that are not unrolled, since what they count would fill the registers.
 	 */
-	template <int width> struct share {
-		using array = float[stages * BK][width + gap];
+	template <int width, bool turns> struct share {
 		static_assert(width % 8 == 0 && threads % 32 == 0 && threads <= 8 * width, "");
-		/* Fours along i, if they go round; words along i; 8 words along k. */
+		/* Fours along i, if they go round; fours along k; words along i; 8 words along k. */
 		static constexpr bool may_wide = width / 4 <= threads && threads % (width / 4) == 0;
 		static constexpr int wide_i = may_wide ? width : 8;
+		static constexpr int turned_i = threads * 4 / BK;
 		static constexpr int along_i =
 			width % threads == 0 ? threads : threads % width == 0 ? width : 8;
 		static constexpr int across_i = threads / 8;
@@ -60,9 +67,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 		const float *at;
 		int64_t stride_i, stride_k;
-		int i, k;	 /* of the thread's first word in a step */
+		int i, k;	   /* of the thread's first word in a step */
 		int extent, depth; /* what is left of the operand from this tile and step on */
-		bool along, wide;
+		bool along, wide, turned;
 
 		SB_DEVICE share(const sb_operand &from, int corner)
 		{
@@ -70,8 +77,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 			along = from.stride_i == 1;
 			wide = may_wide && sb_wide_along(from);
-			i = wide ? t * 4 % wide_i : along ? t % along_i : t / 8;
-			k = wide ? t * 4 / wide_i : along ? t / along_i : t % 8;
+			turned = turns && !along && sb_wide_across(from);
+			i = wide ? t * 4 % wide_i : turned ? t * 4 / BK : along ? t % along_i : t / 8;
+			k = wide ? t * 4 / wide_i : turned ? t * 4 % BK : along ? t / along_i : t % 8;
 			at = sb_at(from, corner + i, k);
 			stride_i = from.stride_i;
 			stride_k = from.stride_k;
@@ -79,7 +87,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			depth = from.depth - k;
 		}
 
-		template <int AI, int AK> SB_DEVICE void fetch_words(array &to, int row, int deep)
+		template <int AI, int AK>
+		SB_DEVICE void fetch_words(panel<width, turns> &to, int stage, int deep)
 		{
 			SB_ROLLED
 			for (int dk = 0; dk < deep; dk += AK) {
@@ -87,7 +96,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 				SB_UNROLL_BY(4)
 				for (int di = 0; di < width; di += AI) {
-					sb_async_fill(to, row + k + dk, i + di, from,
+					sb_async_fill(to.along, stage * BK + k + dk, i + di, from,
 					              di < extent && dk < depth);
 					from += AI * stride_i;
 				}
@@ -95,27 +104,50 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			}
 		}
 
-		SB_DEVICE void fetch_fours(array &to, int row, int deep)
+		SB_DEVICE void fetch_along(panel<width, turns> &to, int stage, int deep)
 		{
 			constexpr int AK = threads * 4 / wide_i;
-			int count = extent < 0 ? 0 : extent < 4 ? extent : 4;
+			int count = least(extent);
 
 			SB_UNROLL_BY(4)
 			for (int dk = 0; dk < deep; dk += AK) {
-				sb_async_fill4(to, row + k + dk, i, at, dk < depth ? count : 0);
+				sb_async_fill4(to.along, stage * BK + k + dk, i, at,
+				               dk < depth ? count : 0);
 				at += AK * stride_k;
 			}
 		}
 
-		/* The next step into the stage at `row`, as far as it is `deep`. */
-		SB_DEVICE void fetch(array &to, int row, int deep)
+		SB_DEVICE void fetch_across(panel<width, turns> &to, int stage)
+		{
+			const float *from = at;
+			int count = least(depth);
+
+			SB_UNROLL_BY(4)
+			for (int di = 0; di < width; di += turned_i) {
+				if (width % turned_i == 0 || i + di < width)
+					sb_async_fill4(to.across, stage * width + i + di, k, from,
+					               di < extent ? count : 0);
+				from += turned_i * stride_i;
+			}
+			at += BK * stride_k;
+		}
+
+		SB_DEVICE static int least(int left)
+		{
+			return left < 0 ? 0 : left < 4 ? left : 4;
+		}
+
+		/* The next step into the stage, as far as it is `deep`, if not turned. */
+		SB_DEVICE void fetch(panel<width, turns> &to, int stage, int deep)
 		{
 			if (wide)
-				fetch_fours(to, row, deep);
+				fetch_along(to, stage, deep);
+			else if (turned)
+				fetch_across(to, stage);
 			else if (along)
-				fetch_words<along_i, threads / along_i>(to, row, deep);
+				fetch_words<along_i, threads / along_i>(to, stage, deep);
 			else
-				fetch_words<across_i, 8>(to, row, deep);
+				fetch_words<across_i, 8>(to, stage, deep);
 			depth -= BK;
 		}
 	};
@@ -130,15 +162,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		return sb_thread() / 32 / warps_m * columns;
 	}
 
-	/* Where the lane's elements lie in its warp's part. */
-	SB_DEVICE static int i_of(int r)
+	SB_DEVICE static int lane_m()
 	{
-		return sb_thread() % lanes_m * 4 + r / 4 * (lanes_m * 4) + r % 4;
-	}
-
-	SB_DEVICE static int j_of(int lane, int c)
-	{
-		return lane * 4 + c / 4 * (lanes_n * 4) + c % 4;
+		return sb_thread() % lanes_m;
 	}
 
 	SB_DEVICE static int lane_n()
@@ -146,25 +172,47 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		return sb_thread() % 32 / lanes_m;
 	}
 
-	SB_DEVICE static void read(fragment &to, const panels &tiles, int row)
+	/*
+	 * Where a lane's elements lie in its warp's part: in fours, or, of an operand that is turned,
+	 * so that neighbours read neighbouring rows of it.
+	 */
+	SB_DEVICE static int i_of(bool turned, int r)
+	{
+		return turned ? lane_m() + r * lanes_m : lane_m() * 4 + r / 4 * (lanes_m * 4) + r % 4;
+	}
+
+	SB_DEVICE static int j_of(bool turned, int lane, int c)
+	{
+		return turned ? lane + c * lanes_n : lane * 4 + c / 4 * (lanes_n * 4) + c % 4;
+	}
+
+	template <int count, typename tile_type>
+	SB_DEVICE static void read(float (&to)[count], const tile_type &tile, int row, int first,
+	                           int apart)
 	{
 		SB_UNROLL
-		for (int r = 0; r < TM; r += 4) {
-			sb_float4 four = sb_get4(tiles.a, row, warp_row() + i_of(r));
+		for (int r = 0; r < count; r += 4) {
+			sb_float4 four = sb_get4(tile.along, row, first + r / 4 * apart);
 
 			SB_UNROLL
 			for (int e = 0; e < 4; e++)
-				to.a[r + e] = four.x[e];
-		}
-		SB_UNROLL
-		for (int c = 0; c < TN; c += 4) {
-			sb_float4 four = sb_get4(tiles.b, row, warp_column() + j_of(lane_n(), c));
-
-			SB_UNROLL
-			for (int e = 0; e < 4; e++)
-				to.b[c + e] = four.x[e];
+				to[r + e] = four.x[e];
 		}
 	}
+
+	SB_DEVICE static void read_a(float (&to)[TM], const panels &tiles, int row)
+	{
+		read(to, tiles.a, row, warp_row() + lane_m() * 4, lanes_m * 4);
+	}
+
+	SB_DEVICE static void read_b(float (&to)[TN], const panels &tiles, int row)
+	{
+		read(to, tiles.b, row, warp_column() + lane_n() * 4, lanes_n * 4);
+	}
+
+	struct fragment {
+		float a[TM], b[TN];
+	};
 
 	/* `unroll` steps of k from `row` on; leaves the fragment after them in now[0]. */
 	template <bool last>
@@ -173,18 +221,73 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	{
 		SB_UNROLL
 		for (int k = 0; k < unroll; k++) {
-			if (k + 1 < unroll || !last)
-				read(now[(k + 1) % 2], tiles, row + k + 1);
+			if (k + 1 < unroll || !last) {
+				read_a(now[(k + 1) % 2].a, tiles, row + k + 1);
+				read_b(now[(k + 1) % 2].b, tiles, row + k + 1);
+			}
 			sums.multiply(now[k % 2].a, now[k % 2].b);
 		}
 	}
 
+	SB_DEVICE static void multiply(const panels &tiles, int stage, int deep, sb_sums<TM, TN> &sums)
+	{
+		int row = stage * BK, end = row + deep - unroll;
+		fragment now[2];
+
+		read_a(now[0].a, tiles, row);
+		read_b(now[0].b, tiles, row);
+		SB_ROLLED
+		for (; row < end; row += unroll)
+			part<false>(tiles, row, now, sums);
+		part<true>(tiles, end, now, sums);
+	}
+
+	/* Four values of k, of a panel that is turned or not. */
+	template <int width, bool turned, int count, typename tile_type>
+	SB_DEVICE static void read_four(float (&to)[4][count], const tile_type &tile, int stage, int k,
+	                                int first, int lane, int lanes)
+	{
+		if (turned) {
+			SB_UNROLL
+			for (int r = 0; r < count; r++) {
+				sb_float4 four = sb_get4(tile.across,
+				                         stage * width + first + lane + r * lanes, k);
+
+				SB_UNROLL
+				for (int e = 0; e < 4; e++)
+					to[e][r] = four.x[e];
+			}
+		} else {
+			SB_UNROLL
+			for (int e = 0; e < 4; e++)
+				read(to[e], tile, stage * BK + k + e, first + lane * 4, lanes * 4);
+		}
+	}
+
+	/* A whole step, one of whose panels is turned at least. */
+	template <bool turned_a, bool turned_b>
+	SB_DEVICE static void multiply_turned(const panels &tiles, int stage, sb_sums<TM, TN> &sums)
+	{
+		SB_UNROLL
+		for (int k = 0; k < BK; k += 4) {
+			float a[4][TM], b[4][TN];
+
+			read_four<BM, turned_a>(a, tiles.a, stage, k, warp_row(), lane_m(),
+			                            lanes_m);
+			read_four<BN, turned_b>(b, tiles.b, stage, k, warp_column(), lane_n(),
+			                            lanes_n);
+			SB_UNROLL
+			for (int e = 0; e < 4; e++)
+				sums.multiply(a[e], b[e]);
+		}
+	}
+
 	/* How many values of k of the step at k0 there are, in whole turns of the loop. */
-	SB_DEVICE static int deep_at(int k0, int depth)
+	SB_DEVICE static int deep_at(int k0, int depth, bool turned)
 	{
 		int left = (depth - k0 + unroll - 1) / unroll * unroll;
 
-		return left < BK ? left : BK;
+		return left < BK && !turned ? left : BK;
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
@@ -192,9 +295,10 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		sb_part slab = sb_block_part<BM, BN>(args);
 		sb_operand a = sb_cut(sb_operand_a(args), slab.k0);
 		sb_operand b = sb_cut(sb_operand_b(args), slab.k0);
-		share<BM> share_a(a, slab.corner.i);
-		share<BN> share_b(b, slab.corner.j);
-		int row = 0, fill = 0;
+		share<BM, turns_a> share_a(a, slab.corner.i);
+		share<BN, turns_b> share_b(b, slab.corner.j);
+		bool turned = share_a.turned || share_b.turned;
+		int stage = 0, fill = 0;
 		sb_sums<TM, TN> sums;
 
 		SB_ROLLED
@@ -206,26 +310,26 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 				sb_barrier();
 			}
 			if (ahead < a.depth) {
-				int deep = deep_at(ahead, a.depth);
+				int deep = deep_at(ahead, a.depth, turned);
 
 				share_a.fetch(tiles.in.a, fill, deep);
 				share_b.fetch(tiles.in.b, fill, deep);
-				fill = fill == (stages - 1) * BK ? 0 : fill + BK;
+				fill = fill == stages - 1 ? 0 : fill + 1;
 			}
 			sb_async_commit();
-			if (k0 >= 0) {
-				int end = row + deep_at(k0, a.depth) - unroll;
-				fragment now[2];
-
-				read(now[0], tiles.in, row);
-				SB_ROLLED
-				for (int k = row; k < end; k += unroll)
-					part<false>(tiles.in, k, now, sums);
-				part<true>(tiles.in, end, now, sums);
-				row = row == (stages - 1) * BK ? 0 : row + BK;
-			}
+			if (k0 < 0)
+				continue;
+			if (!turned)
+				multiply(tiles.in, stage, deep_at(k0, a.depth, false), sums);
+			else if (turns_a && turns_b && share_a.turned && share_b.turned)
+				multiply_turned<turns_a, turns_b>(tiles.in, stage, sums);
+			else if (turns_a && share_a.turned)
+				multiply_turned<turns_a, false>(tiles.in, stage, sums);
+			else
+				multiply_turned<false, turns_b>(tiles.in, stage, sums);
+			stage = stage == stages - 1 ? 0 : stage + 1;
 		}
-		finish(args, tiles, slab, sums);
+		finish(args, tiles, slab, share_a.turned, share_b.turned, sums);
 	}
 
 	/* Where the warp's part of the chains goes, or of C where they are alone. */
@@ -255,22 +359,23 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	}
 
 	SB_DEVICE static void finish(const sb_gemm_args &args, shared &tiles, const sb_part &slab,
-	                             const sb_sums<TM, TN> &sums)
+	                             bool turned_a, bool turned_b, const sb_sums<TM, TN> &sums)
 	{
 		place to(args, slab);
 
-		if (to.simple && to.ld % 4 == 0 && args.m % 4 == 0 && sb_aligned(to.at))
-			finish_fours(args, to, sums);
+		if (to.simple && !turned_a && to.ld % 4 == 0 && args.m % 4 == 0 && sb_aligned(to.at))
+			finish_fours(args, to, turned_b, sums);
 		else
-			finish_turned(args, tiles, slab, to, sums);
+			finish_turned(args, tiles, slab, to, turned_a, turned_b, sums);
 	}
 
-	SB_DEVICE static void finish_fours(const sb_gemm_args &args, const place &to,
+	SB_DEVICE static void finish_fours(const sb_gemm_args &args, const place &to, bool turned_b,
 	                                   const sb_sums<TM, TN> &sums)
 	{
 		SB_UNROLL
 		for (int c = 0; c < TN; c++) {
-			int j = j_of(lane_n(), c);
+			int j = j_of(turned_b, lane_n(), c);
+			float *at = to.at + (lane_m() * 4 + j * to.ld);
 
 			SB_UNROLL
 			for (int r = 0; r < TM; r += 4) {
@@ -279,46 +384,64 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 				SB_UNROLL
 				for (int e = 0; e < 4; e++)
 					four.x[e] = finished(args, to, sums.chain[r + e][c]);
-				if (i_of(r) < to.rows && j < to.columns)
-					sb_store4(to.at + (i_of(r) + j * to.ld), four);
+				if (i_of(false, r) < to.rows && j < to.columns)
+					sb_store4(at + r * lanes_m, four);
 			}
 		}
 	}
 
-	SB_DEVICE static void finish_turned(const sb_gemm_args &args, shared &tiles,
-	                                    const sb_part &slab, const place &to,
-	                                    const sb_sums<TM, TN> &sums)
+	/* A thread's column, where the others of its warp find it. */
+	SB_DEVICE static void put_column(shared &tiles, int row, bool turned_a, int c,
+	                                 const sb_sums<TM, TN> &sums)
 	{
+		if (turned_a) {
+			SB_UNROLL
+			for (int r = 0; r < TM; r++)
+				sb_put(tiles.out, row, i_of(true, r), sums.chain[r][c]);
+			return;
+		}
+		SB_UNROLL
+		for (int r = 0; r < TM; r += 4)
+			sb_put4(tiles.out, row, i_of(false, r),
+			        {{sums.chain[r][c], sums.chain[r + 1][c], sums.chain[r + 2][c],
+			          sums.chain[r + 3][c]}});
+	}
+
+	SB_DEVICE static void finish_turned(const sb_gemm_args &args, shared &tiles,
+	                                    const sb_part &slab, const place &to, bool turned_a,
+	                                    bool turned_b, const sb_sums<TM, TN> &sums)
+	{
+		/* Neighbours of a row of `out`, and rows of it at once. */
+		constexpr int together = rows < 32 ? rows : 32, at_once = 32 / together;
+		static_assert(32 % together == 0, "");
 		int first = sb_thread() / 32 * lanes_n, lane = sb_thread() % 32;
+		int i = lane % together, n0 = lane / together;
+		int apart = turned_b ? 1 : 4;
+		int64_t step = (int64_t)(apart * at_once) * to.ld;
 
 		sb_barrier();
 		SB_UNROLL
 		for (int c = 0; c < TN; c++) {
-			SB_UNROLL
-			for (int r = 0; r < TM; r += 4)
-				sb_put4(tiles.out, first + lane_n(), i_of(r),
-				        {{sums.chain[r][c], sums.chain[r + 1][c], sums.chain[r + 2][c],
-				          sums.chain[r + 3][c]}});
-			sb_warp_barrier();
-			if (to.simple) {
-				SB_UNROLL
-				for (int s = 0; s < rows * lanes_n / 32; s++) {
-					int i = (lane + s * 32) % rows, n = (lane + s * 32) / rows;
-					int j = j_of(n, c);
+			int j = j_of(turned_b, n0, c);
+			float *at = to.at + (i + j * to.ld);
 
-					if (i < to.rows && j < to.columns)
-						sb_store(to.at + (i + j * to.ld),
-						         finished(args, to,
-						                  sb_get(tiles.out, first + n, i)));
-				}
-			} else {
-				SB_ROLLED
-				for (int t = lane; t < rows * lanes_n; t += 32)
-					sb_finish_chain(args, slab,
-					                slab.corner.i + warp_row() + t % rows,
-					                slab.corner.j + warp_column() + j_of(t / rows, c),
-					                sb_get(tiles.out, first + t / rows, t % rows));
+			put_column(tiles, first + lane_n(), turned_a, c, sums);
+			sb_warp_barrier();
+			SB_UNROLL_BY(4)
+			for (int n = n0; n < lanes_n && to.simple; n += at_once) {
+				SB_UNROLL
+				for (int di = 0; di < rows; di += together)
+					if (i + di < to.rows && j < to.columns &&
+					    (rows % together == 0 || i + di < rows))
+						sb_store(at + di, finished(args, to, sb_get(tiles.out, first + n, i + di)));
+				at += step;
+				j += apart * at_once;
 			}
+			SB_ROLLED
+			for (int t = lane; t < rows * lanes_n && !to.simple; t += 32)
+				sb_finish_chain(args, slab, slab.corner.i + warp_row() + t % rows,
+				                slab.corner.j + warp_column() + j_of(turned_b, t / rows, c),
+				                sb_get(tiles.out, first + t / rows, t % rows));
 			sb_warp_barrier();
 		}
 	}

@@ -19,12 +19,58 @@ template <int BE, int BS, int threads> struct sb_slabs {
 	SB_DEVICE static void load(float (&values)[count], const float *from, int64_t extent,
 	                           bool exists, int s0, int slabs)
 	{
+		from += (int64_t)(s0 + sb_thread() / BE) * extent;
 		SB_UNROLL
-		for (int s = 0; s < count; s++) {
+		for (int s = 0; s < count; s++, from += rows * extent) {
 			int slab = s0 + s * rows + sb_thread() / BE;
 
-			values[s] = exists && slab < slabs ? sb_load(from + slab * extent) : 0.0f;
+			values[s] = exists && slab < slabs ? sb_load(from) : 0.0f;
 		}
+	}
+
+	/* Each thread the sum of its own element; as many as `count` are on their way at once. */
+	SB_DEVICE static float add_alone(const float *from, int64_t extent, int slabs, float total)
+	{
+		for (; slabs >= count; slabs -= count) {
+			float values[count];
+
+			SB_UNROLL
+			for (int s = 0; s < count; s++, from += extent)
+				values[s] = sb_load(from);
+			SB_UNROLL
+			for (int s = 0; s < count; s++)
+				total = sb_add(total, values[s]);
+		}
+		SB_UNROLL_BY(4)
+		for (int s = 0; s < slabs; s++, from += extent)
+			total = sb_add(total, sb_load(from));
+		return total;
+	}
+
+	SB_DEVICE static float add_together(const sb_gemm_args &args, shared &tile, int64_t element,
+	                                    int64_t extent, int slabs, float total)
+	{
+		const float *from = args.work + element;
+		bool exists = element < extent;
+		float values[count];
+
+		load(values, from, extent, exists, 0, slabs);
+		for (int s0 = 0; s0 < slabs; s0 += BS) {
+			int here = slabs - s0 < BS ? slabs - s0 : BS;
+
+			SB_UNROLL
+			for (int s = 0; s < count; s++)
+				sb_put(tile.chunk, s * rows + sb_thread() / BE, sb_thread() % BE,
+				       values[s]);
+			sb_barrier();
+			if (s0 + BS < slabs)
+				load(values, from, extent, exists, s0 + BS, slabs);
+			if (sb_thread() < BE)
+				for (int s = 0; s < here; s++)
+					total = sb_add(total, sb_get(tile.chunk, s, sb_thread()));
+			sb_barrier();
+		}
+		return total;
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tile)
@@ -32,41 +78,19 @@ template <int BE, int BS, int threads> struct sb_slabs {
 		int64_t extent = (int64_t)args.m * args.n;
 		int64_t element = (int64_t)sb_block() * BE + sb_thread() % BE;
 		int slabs = (args.k + SB_SLAB - 1) / SB_SLAB;
-		bool exists = element < extent;
 		int side = args.work_i == 1 ? args.m : args.n;
 		/* Division of 64 bits takes longer than all else here. */
-		bool small = extent <= UINT32_MAX;
-		int other = (int)(small ? (unsigned)element / (unsigned)side : element / side);
+		bool small = extent <= INT32_MAX;
+		int other = (int)(small ? (int)element / side : element / side);
 		int along = (int)(element - (int64_t)other * side);
 		int i = args.work_i == 1 ? along : other, j = args.work_i == 1 ? other : along;
-		bool adds = sb_thread() < BE && exists;
-		float values[count], total = adds && args.resume ? sb_left(args, i, j) : 0.0f;
+		bool adds = sb_thread() < BE && element < extent;
+		float total = adds && args.resume ? sb_left(args, i, j) : 0.0f;
 
-		load(values, args.work + element, extent, exists, 0, slabs);
-		for (int s0 = 0; s0 < slabs; s0 += BS) {
-			int here = slabs - s0 < BS ? slabs - s0 : BS;
-
-			if (alone) {
-				SB_UNROLL
-				for (int s = 0; s < count; s++)
-					if (s < here)
-						total = sb_add(total, values[s]);
-				if (s0 + BS < slabs)
-					load(values, args.work + element, extent, exists, s0 + BS, slabs);
-				continue;
-			}
-			SB_UNROLL
-			for (int s = 0; s < count; s++)
-				sb_put(tile.chunk, s * rows + sb_thread() / BE, sb_thread() % BE,
-				       values[s]);
-			sb_barrier();
-			if (s0 + BS < slabs)
-				load(values, args.work + element, extent, exists, s0 + BS, slabs);
-			if (sb_thread() < BE)
-				for (int s = 0; s < here; s++)
-					total = sb_add(total, sb_get(tile.chunk, s, sb_thread()));
-			sb_barrier();
-		}
+		if (!alone)
+			total = add_together(args, tile, element, extent, slabs, total);
+		else if (adds)
+			total = add_alone(args.work + element, extent, slabs, total);
 		if (adds)
 			sb_finish(args, i, j, total);
 	}

@@ -64,30 +64,37 @@ static const struct sb_sum_kernel sum_kernels[] = {
 static const struct rate {
 	const char *name;
 	int together;
-	double alone, full, fixed;
+	double alone, full, fixed, ends;
 } rates[] = {
-#define SB_RATE(method, bm_, bn_, bk_, together_, alone_, full_, fixed_)                           \
+#define SB_RATE(method, bm_, bn_, bk_, together_, alone_, full_, fixed_, ends_)                    \
 	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
 	 .together = together_,                                                                    \
 	 .alone = (alone_)*1e9,                                                                    \
 	 .full = (full_)*1e9,                                                                      \
-	 .fixed = (fixed_)*1e-6},
+	 .fixed = (fixed_)*1e-6,                                                                   \
+	 .ends = (ends_)*1e-6},
 #include "rates.def"
 };
 
-static const double packing =
-#define SB_PACKING(fixed_) (fixed_) * 1e-6
-#include "rates.def"
-	;
-
-/* Adding up slabs: the launch, and bytes of chains a second, written and read. */
-static const struct {
+/* Seconds for the launches, and bytes a second. */
+struct pass {
 	double fixed, rate;
-} summing =
-#define SB_SUMMING(fixed_, rate_)                                                                  \
+};
+
+#define PASS(fixed_, rate_)                                                                        \
 	{                                                                                          \
 		(fixed_) * 1e-6, (rate_)*1e9                                                       \
 	}
+
+/* Making panels: bytes read and written. */
+static const struct pass packing =
+#define SB_PACKING PASS
+#include "rates.def"
+	;
+
+/* Adding up slabs: bytes of chains, written and read. */
+static const struct pass summing =
+#define SB_SUMMING PASS
 #include "rates.def"
 	;
 
@@ -261,7 +268,11 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : k;
 	int64_t tiles = tiles_of(kernel, m, n) * slabs;
 	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
-	double seconds = rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0);
+	double seconds = rate->fixed;
+
+	if (kernel->form == SB_FORM_PANELS)
+		seconds += packing.fixed +
+			   2.0 * sizeof(float) * (double)(m + n) * (double)k / packing.rate;
 
 	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
 	if (sb_registry_persists(kernel) && tiles > multiprocessors)
@@ -269,8 +280,9 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 					 round_seconds(kernel, rate, 1, k < SB_SLAB ? k : SB_SLAB);
 	if (slabs > 1)
 		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
-	seconds +=
-		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
+	seconds += (double)(ceil_div(most, rate->together) - 1) * rate->ends +
+		   (double)(most / rate->together) *
+			   round_seconds(kernel, rate, rate->together, deep);
 	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
 }
 

@@ -244,7 +244,7 @@ static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struc
 	if (row->threads > 128)
 		return sb_exact_run("sum_slabs_32x64", (unsigned)(up(extent, 32) / 32), 256, 0,
 				    args, sizeof *args, &memory, NULL);
-	return sb_exact_run("sum_slabs_256x16", (unsigned)(up(extent, 256) / 256), 256, 0, args,
+	return sb_exact_run("sum_slabs_256x8", (unsigned)(up(extent, 256) / 256), 256, 0, args,
 			    sizeof *args, &memory, NULL);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "bench.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,14 +35,27 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 	return result;
 }
 
-/* Rows of the registry that are measured: the one that would be picked, or all of them. */
+/* Whether one of the words, separated by commas, is in the kernel's name; always if there are none. */
+static bool named(const char *words, const struct sb_kernel *kernel)
+{
+	char word[64];
+
+	for (; words && *words; words += strcspn(words, ",") + (words[strcspn(words, ",")] != 0)) {
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(words, ","), words);
+		if (*word && strstr(kernel->name, word))
+			return true;
+	}
+	return !words;
+}
+
+/* Rows of the registry that are measured: the one that would be picked, or those of the ladder. */
 static bool wanted(const struct sb_bench *bench, const struct sb_device *device, int row,
 		   const struct sb_bench_shape *shape)
 {
 	const struct sb_target target = sb_launch_target(device);
 
 	if (sb_bench_asked(bench, SB_OPTION_bench_ladder))
-		return true;
+		return named(bench->options->value[SB_OPTION_bench_kernels], sb_registry_row(row));
 	return sb_registry_row(row) == sb_registry_choose(shape->m, shape->n, shape->k, &target);
 }
 
