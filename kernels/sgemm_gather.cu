@@ -332,36 +332,10 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		finish(args, tiles, slab, share_a.turned, share_b.turned, sums);
 	}
 
-	/* Where the warp's part of the chains goes, or of C where they are alone. */
-	struct place {
-		float *at;
-		int64_t ld;
-		int rows, columns; /* that exist */
-		bool chain, simple; /* simple: nothing is read that was there before */
-
-		SB_DEVICE place(const sb_gemm_args &args, const sb_part &slab)
-		{
-			int i0 = slab.corner.i + warp_row(), j0 = slab.corner.j + warp_column();
-
-			chain = args.k > SB_SLAB;
-			simple = chain || (!args.resume && args.beta == 0.0f);
-			ld = chain ? args.work_j : args.ldc;
-			at = chain ? args.work + (int64_t)slab.number * args.m * args.n : args.c;
-			at += i0 + j0 * ld;
-			rows = args.m - i0;
-			columns = args.n - j0;
-		}
-	};
-
-	SB_DEVICE static float finished(const sb_gemm_args &args, const place &to, float chain)
-	{
-		return to.chain ? chain : sb_mul(args.alpha, sb_add(0.0f, chain));
-	}
-
 	SB_DEVICE static void finish(const sb_gemm_args &args, shared &tiles, const sb_part &slab,
 	                             bool turned_a, bool turned_b, const sb_sums<TM, TN> &sums)
 	{
-		place to(args, slab);
+		sb_place to(args, slab, slab.corner.i + warp_row(), slab.corner.j + warp_column());
 
 		if (to.simple && !turned_a && to.ld % 4 == 0 && args.m % 4 == 0 && sb_aligned(to.at))
 			finish_fours(args, to, turned_b, sums);
@@ -369,7 +343,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			finish_turned(args, tiles, slab, to, turned_a, turned_b, sums);
 	}
 
-	SB_DEVICE static void finish_fours(const sb_gemm_args &args, const place &to, bool turned_b,
+	SB_DEVICE static void finish_fours(const sb_gemm_args &args, const sb_place &to, bool turned_b,
 	                                   const sb_sums<TM, TN> &sums)
 	{
 		SB_UNROLL
@@ -383,7 +357,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 				SB_UNROLL
 				for (int e = 0; e < 4; e++)
-					four.x[e] = finished(args, to, sums.chain[r + e][c]);
+					four.x[e] = to.finished(args, sums.chain[r + e][c]);
 				if (i_of(false, r) < to.rows && j < to.columns)
 					sb_store4(at + r * lanes_m, four);
 			}
@@ -408,7 +382,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	}
 
 	SB_DEVICE static void finish_turned(const sb_gemm_args &args, shared &tiles,
-	                                    const sb_part &slab, const place &to, bool turned_a,
+	                                    const sb_part &slab, const sb_place &to, bool turned_a,
 	                                    bool turned_b, const sb_sums<TM, TN> &sums)
 	{
 		/* Neighbours of a row of `out`, and rows of it at once. */
@@ -433,7 +407,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 				for (int di = 0; di < rows; di += together)
 					if (i + di < to.rows && j < to.columns &&
 					    (rows % together == 0 || i + di < rows))
-						sb_store(at + di, finished(args, to, sb_get(tiles.out, first + n, i + di)));
+						sb_store(at + di,
+						         to.finished(args, sb_get(tiles.out, first + n,
+						                                  i + di)));
 				at += step;
 				j += apart * at_once;
 			}

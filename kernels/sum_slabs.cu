@@ -28,22 +28,22 @@ template <int BE, int BS, int threads> struct sb_slabs {
 		}
 	}
 
-	/* Each thread the sum of its own element; as many as `count` are on their way at once. */
+	/* Each thread the sum of its own element; `count` of its chains are on their way at once. */
 	SB_DEVICE static float add_alone(const float *from, int64_t extent, int slabs, float total)
 	{
-		for (; slabs >= count; slabs -= count) {
+		SB_ROLLED
+		for (; slabs > 0; slabs -= count) {
 			float values[count];
 
 			SB_UNROLL
 			for (int s = 0; s < count; s++, from += extent)
-				values[s] = sb_load(from);
+				if (s < slabs)
+					values[s] = sb_load(from);
 			SB_UNROLL
 			for (int s = 0; s < count; s++)
-				total = sb_add(total, values[s]);
+				if (s < slabs)
+					total = sb_add(total, values[s]);
 		}
-		SB_UNROLL_BY(4)
-		for (int s = 0; s < slabs; s++, from += extent)
-			total = sb_add(total, sb_load(from));
 		return total;
 	}
 

@@ -14,8 +14,8 @@
 /* Methods whose kernels fetch by bulk tensor copies, and so read the maps of their arguments. */
 static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_persistent", "sgemm_slab"};
 /* Methods that split k: a block for each slab of each tile. */
-static const char *const split_sources[] = {"sgemm_gather", "sgemm_slab", "sgemm_split",
-					    "sgemm_thin"};
+static const char *const split_sources[] = {"sgemm_gather", "sgemm_rank", "sgemm_slab",
+					    "sgemm_split", "sgemm_thin"};
 /* Those whose threads walk along n where a tile is flat, and leave their chains so. */
 static const char *const flat_sources[] = {"sgemm_thin"};
 
@@ -105,7 +105,7 @@ static const char *const persistent_sources[] = {"sgemm_persistent"};
 /* Methods whose totals may begin with what a launch before has left. */
 static const char *const resuming_sources[] = {"sgemm_plain", "sgemm_bulk",  "sgemm_persistent",
 					       "sgemm_split", "sgemm_slab",  "sgemm_thin",
-					       "sgemm_gather"};
+					       "sgemm_gather", "sgemm_rank"};
 
 static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
 {

@@ -199,7 +199,8 @@ static bool persists(const struct sb_kernel_row *row)
 static bool splits(const struct sb_kernel_row *row)
 {
 	return strcmp(row->method, "split") == 0 || strcmp(row->method, "slab") == 0 ||
-	       strcmp(row->method, "thin") == 0 || strcmp(row->method, "gather") == 0;
+	       strcmp(row->method, "thin") == 0 || strcmp(row->method, "gather") == 0 ||
+	       strcmp(row->method, "rank") == 0;
 }
 
 static bool flat(const struct sb_kernel_row *row)
@@ -244,7 +245,7 @@ static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struc
 	if (row->threads > 128)
 		return sb_exact_run("sum_slabs_32x64", (unsigned)(up(extent, 32) / 32), 256, 0,
 				    args, sizeof *args, &memory, NULL);
-	return sb_exact_run("sum_slabs_256x8", (unsigned)(up(extent, 256) / 256), 256, 0, args,
+	return sb_exact_run("sum_slabs_256x16", (unsigned)(up(extent, 256) / 256), 256, 0, args,
 			    sizeof *args, &memory, NULL);
 }
 
