@@ -100,9 +100,13 @@ static enum sb_status stage(struct work *w)
 static enum sb_status work_on_devices(struct work *w)
 {
 	const struct sb_call *call = w->shares.call;
-	const struct sb_target target = sb_launch_target(sb_shares_device(&w->shares, 0));
-	const struct sb_kernel *kernel = sb_registry_choose(call->m, call->n, call->k, &target);
-	enum sb_status status = sb_shares_try(&w->shares, kernel);
+	struct sb_target target = sb_launch_target(sb_shares_device(&w->shares, 0));
+	const struct sb_kernel *kernel;
+	enum sb_status status;
+
+	target.packs = lies(w, SB_PLACE_DEVICE);
+	kernel = sb_registry_choose(call->m, call->n, call->k, &target);
+	status = sb_shares_try(&w->shares, kernel);
 
 	/* The plain kernel has the smallest tile and the fewest demands. */
 	if (status != SB_OK && status != SB_LOST && kernel != sb_registry_plain() &&

@@ -263,21 +263,25 @@ static double round_seconds(const struct sb_kernel *kernel, const struct rate *r
 
 /* The multiprocessor with the most blocks is waited for; it runs them in rounds. */
 static double predict(const struct sb_kernel *kernel, const struct rate *rate, int64_t m, int64_t n,
-		      int64_t k, int multiprocessors)
+		      int64_t k, int multiprocessors, bool packs)
 {
-	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : k;
+	/* Steps of panels are whole ones. */
+	int64_t whole = kernel->form == SB_FORM_PANELS ? ceil_div(k, kernel->bk) * kernel->bk : k;
+	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : whole;
 	int64_t tiles = tiles_of(kernel, m, n) * slabs;
 	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
 	double seconds = rate->fixed;
 
 	if (kernel->form == SB_FORM_PANELS)
-		seconds += packing.fixed +
-			   2.0 * sizeof(float) * (double)(m + n) * (double)k / packing.rate;
+		seconds += packing.fixed;
+	if (kernel->form == SB_FORM_PANELS && packs)
+		seconds += 2.0 * sizeof(float) * (double)(m + n) * (double)k / packing.rate;
 
 	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
 	if (sb_registry_persists(kernel) && tiles > multiprocessors)
-		return seconds + (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
-					 round_seconds(kernel, rate, 1, k < SB_SLAB ? k : SB_SLAB);
+		return seconds + (double)(most - 1) * rate->ends +
+		       (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
+			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
 	if (slabs > 1)
 		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
 	seconds += (double)(ceil_div(most, rate->together) - 1) * rate->ends +
@@ -291,7 +295,8 @@ double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n,
 {
 	for (size_t i = 0; i < COUNT(rates) && runs_on(kernel, target); i++)
 		if (strcmp(rates[i].name, kernel->name) == 0)
-			return predict(kernel, &rates[i], m, n, k, target->multiprocessors);
+			return predict(kernel, &rates[i], m, n, k, target->multiprocessors,
+				       target->packs);
 	return INFINITY;
 }
 

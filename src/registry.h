@@ -65,6 +65,7 @@ struct sb_target {
 	int multiprocessors; /* > 0 */
 	int shared;	     /* most bytes of dynamic shared memory that a launch may ask for */
 	bool maps;	     /* tensor maps can be made (there is cuTensorMapEncodeTiled) */
+	bool packs; /* panels must be made there of operands that lie there, behind no copies */
 };
 
 /*

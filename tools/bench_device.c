@@ -20,7 +20,7 @@ struct result {
 };
 
 static struct result measure_kernel(struct sb_bench_launch *launch, const struct sb_kernel *kernel,
-				    struct sb_bench_pace pace)
+				    struct sb_bench_pace pace, bool packed)
 {
 	struct result result = {-1, -1, "-"};
 
@@ -29,6 +29,8 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 	result.seconds = sb_bench_launch_median(launch, pace, sb_bench_launch_gemm);
 	if (kernel->form == SB_FORM_PANELS)
 		result.pack = sb_bench_launch_median(launch, pace, sb_bench_launch_pack);
+	if (packed && result.pack > 0 && result.seconds > 0)
+		result.seconds += result.pack;
 	if (result.seconds >= 0)
 		result.bits = sb_bench_launch_same(launch) ? "same" : "differ";
 	sb_bench_launch_unprepare(launch);
@@ -52,8 +54,9 @@ static bool named(const char *words, const struct sb_kernel *kernel)
 static bool wanted(const struct sb_bench *bench, const struct sb_device *device, int row,
 		   const struct sb_bench_shape *shape)
 {
-	const struct sb_target target = sb_launch_target(device);
+	struct sb_target target = sb_launch_target(device);
 
+	target.packs = sb_bench_asked(bench, SB_OPTION_bench_packed);
 	if (sb_bench_asked(bench, SB_OPTION_bench_ladder))
 		return named(bench->options->value[SB_OPTION_bench_kernels], sb_registry_row(row));
 	return sb_registry_row(row) == sb_registry_choose(shape->m, shape->n, shape->k, &target);
@@ -93,6 +96,7 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 	struct result *results = calloc((size_t)sb_registry_count(), sizeof *results);
 	struct sb_bench_product product = sb_bench_product(data, shape);
 	struct sb_bench_launch launch;
+	bool packed = sb_bench_asked(bench, SB_OPTION_bench_packed);
 	double cublas = -1;
 
 	if (!results || !sb_bench_launch_open(&launch, device, &product, data->reference)) {
@@ -101,7 +105,7 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 	}
 	for (int row = 0; row < sb_registry_count(); row++)
 		if (wanted(bench, device, row, shape))
-			results[row] = measure_kernel(&launch, sb_registry_row(row), bench->pace);
+			results[row] = measure_kernel(&launch, sb_registry_row(row), bench->pace, packed);
 	if (sb_bench_asked(bench, SB_OPTION_bench_peers))
 		cublas = sb_bench_launch_median(&launch, bench->pace, sb_bench_launch_cublas);
 	if (cublas >= 0 && !sb_bench_launch_right(&launch))
