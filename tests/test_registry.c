@@ -95,7 +95,7 @@ static void tiles_follow_the_grid(void)
 		int64_t n;
 		const char *name;
 	} fastest[] = {
-		{256, "sgemm_bulk_32x32x32"},	       {384, "sgemm_bulk_64x32x32"},
+		{256, "sgemm_gather_32x32x32"},     {384, "sgemm_bulk_64x32x32"},
 		{512, "sgemm_bulk_64x32x32"},	       {640, "sgemm_bulk_64x64x32"},
 		{768, "sgemm_bulk_96x48x32"},	       {1024, "sgemm_bulk_128x64x32"},
 		{1280, "sgemm_bulk_128x128x32"},       {1536, "sgemm_bulk_96x96x32"},
