@@ -2,9 +2,9 @@
 /*
  * A block for each slab of each tile, as slab, of operands as they lie: whatever their strides and
  * alignment, asynchronous copies gather them into panels in shared memory, words that are zeros
- * beyond the edges, one at a time where they do not come in aligned fours. No register holds what is
- * on its way, and the multiplications are those of panels. An operand whose fours lie along k may stay so
- * in shared memory: a thread of few rows then reads four values of k of each.
+ * beyond the edges, one at a time where they do not come in aligned fours. No register holds what
+ * is on its way, and the multiplications are those of panels. An operand whose fours lie along k
+ * may stay so in shared memory: a thread of few rows then reads four values of k of each.
  *
  * Where C is not aligned, or chains are not, each warp turns its sums in shared memory so that
  * neighbours write neighbours. With a few values of k nothing else takes any time.
@@ -12,7 +12,8 @@
 #include "slab.cuh"
 
 template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struct sb_gather {
-	/* A warp's threads lie 8 along m and 4 along n, or as many as a narrow tile leaves room for. */
+	/* A warp's threads lie 8 along m and 4 along n, or as many as a narrow tile leaves room
+	 * for. */
 	static constexpr int across_m = BM / TM, across_n = BN / TN;
 	static constexpr int lanes_m = across_m < 8 ? across_m : across_n < 4 ? 32 / across_n : 8;
 	static constexpr int lanes_n = 32 / lanes_m;
@@ -22,7 +23,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	/* Code for more steps of k than this does not stay in the instruction cache. */
 	static constexpr int unroll = 8;
 	static_assert(BK % unroll == 0 && unroll % 2 == 0, "");
-	/* Rows are four words longer than they need be: a store of 8 along k by 4 meets no conflict. */
+	/* Rows are four words longer than they need be: a store of 8 along k by 4 meets no
+	 * conflict. */
 	static constexpr int gap = 4;
 	/* Rows and columns of C of a warp. */
 	static constexpr int rows = lanes_m * TM, columns = lanes_n * TN;
@@ -50,20 +52,24 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	};
 
 	/*
-	 * One operand, and what of it the thread copies: of each AK rows of k one, there every AI-th
-	 * word or four. Loops that are not unrolled, since what they count would fill the registers.
+	 * One operand, and what of it the thread copies: of each AK rows of k one, there every
+	 * AI-th word or four. Loops that are not unrolled, since what they count would fill the
+	 * registers.
 	 */
 	template <int width, bool turns> struct share {
 		static_assert(width % 8 == 0 && threads % 32 == 0 && threads <= 8 * width, "");
-		/* Fours along i, if they go round; fours along k; words along i; 8 words along k. */
+		/* Fours along i, if they go round; fours along k; words along i; 8 words along k.
+		 */
 		static constexpr bool may_wide = width / 4 <= threads && threads % (width / 4) == 0;
 		static constexpr int wide_i = may_wide ? width : 8;
 		static constexpr int turned_i = threads * 4 / BK;
-		static constexpr int along_i =
-			width % threads == 0 ? threads : threads % width == 0 ? width : 8;
+		static constexpr int along_i = width % threads == 0   ? threads
+					       : threads % width == 0 ? width
+								      : 8;
 		static constexpr int across_i = threads / 8;
 		static_assert(width % across_i == 0, "the threads share a step evenly");
-		static_assert((!may_wide || threads * 4 / wide_i <= BK) && threads / along_i <= BK, "");
+		static_assert((!may_wide || threads * 4 / wide_i <= BK) && threads / along_i <= BK,
+			      "");
 
 		const float *at;
 		int64_t stride_i, stride_k;
@@ -78,8 +84,14 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			along = from.stride_i == 1;
 			wide = may_wide && sb_wide_along(from);
 			turned = turns && !along && sb_wide_across(from);
-			i = wide ? t * 4 % wide_i : turned ? t * 4 / BK : along ? t % along_i : t / 8;
-			k = wide ? t * 4 / wide_i : turned ? t * 4 % BK : along ? t / along_i : t % 8;
+			i = wide     ? t * 4 % wide_i
+			    : turned ? t * 4 / BK
+			    : along  ? t % along_i
+				     : t / 8;
+			k = wide     ? t * 4 / wide_i
+			    : turned ? t * 4 % BK
+			    : along  ? t / along_i
+				     : t % 8;
 			at = sb_at(from, corner + i, k);
 			stride_i = from.stride_i;
 			stride_k = from.stride_k;
@@ -97,7 +109,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 				SB_UNROLL_BY(4)
 				for (int di = 0; di < width; di += AI) {
 					sb_async_fill(to.along, stage * BK + k + dk, i + di, from,
-					              di < extent && dk < depth);
+						      di < extent && dk < depth);
 					from += AI * stride_i;
 				}
 				at += AK * stride_k;
@@ -112,7 +124,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			SB_UNROLL_BY(4)
 			for (int dk = 0; dk < deep; dk += AK) {
 				sb_async_fill4(to.along, stage * BK + k + dk, i, at,
-				               dk < depth ? count : 0);
+					       dk < depth ? count : 0);
 				at += AK * stride_k;
 			}
 		}
@@ -126,7 +138,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			for (int di = 0; di < width; di += turned_i) {
 				if (width % turned_i == 0 || i + di < width)
 					sb_async_fill4(to.across, stage * width + i + di, k, from,
-					               di < extent ? count : 0);
+						       di < extent ? count : 0);
 				from += turned_i * stride_i;
 			}
 			at += BK * stride_k;
@@ -173,12 +185,13 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	}
 
 	/*
-	 * Where a lane's elements lie in its warp's part: in fours, or, of an operand that is turned,
-	 * so that neighbours read neighbouring rows of it.
+	 * Where a lane's elements lie in its warp's part: in fours, or, of an operand that is
+	 * turned, so that neighbours read neighbouring rows of it.
 	 */
 	SB_DEVICE static int i_of(bool turned, int r)
 	{
-		return turned ? lane_m() + r * lanes_m : lane_m() * 4 + r / 4 * (lanes_m * 4) + r % 4;
+		return turned ? lane_m() + r * lanes_m
+			      : lane_m() * 4 + r / 4 * (lanes_m * 4) + r % 4;
 	}
 
 	SB_DEVICE static int j_of(bool turned, int lane, int c)
@@ -188,7 +201,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 	template <int count, typename tile_type>
 	SB_DEVICE static void read(float (&to)[count], const tile_type &tile, int row, int first,
-	                           int apart)
+				   int apart)
 	{
 		SB_UNROLL
 		for (int r = 0; r < count; r += 4) {
@@ -217,7 +230,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	/* `unroll` steps of k from `row` on; leaves the fragment after them in now[0]. */
 	template <bool last>
 	SB_DEVICE static void part(const panels &tiles, int row, fragment (&now)[2],
-	                           sb_sums<TM, TN> &sums)
+				   sb_sums<TM, TN> &sums)
 	{
 		SB_UNROLL
 		for (int k = 0; k < unroll; k++) {
@@ -229,7 +242,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		}
 	}
 
-	SB_DEVICE static void multiply(const panels &tiles, int stage, int deep, sb_sums<TM, TN> &sums)
+	SB_DEVICE static void multiply(const panels &tiles, int stage, int deep,
+				       sb_sums<TM, TN> &sums)
 	{
 		int row = stage * BK, end = row + deep - unroll;
 		fragment now[2];
@@ -244,14 +258,14 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 	/* Four values of k, of a panel that is turned or not. */
 	template <int width, bool turned, int count, typename tile_type>
-	SB_DEVICE static void read_four(float (&to)[4][count], const tile_type &tile, int stage, int k,
-	                                int first, int lane, int lanes)
+	SB_DEVICE static void read_four(float (&to)[4][count], const tile_type &tile, int stage,
+					int k, int first, int lane, int lanes)
 	{
 		if (turned) {
 			SB_UNROLL
 			for (int r = 0; r < count; r++) {
-				sb_float4 four = sb_get4(tile.across,
-				                         stage * width + first + lane + r * lanes, k);
+				sb_float4 four = sb_get4(
+					tile.across, stage * width + first + lane + r * lanes, k);
 
 				SB_UNROLL
 				for (int e = 0; e < 4; e++)
@@ -273,9 +287,9 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			float a[4][TM], b[4][TN];
 
 			read_four<BM, turned_a>(a, tiles.a, stage, k, warp_row(), lane_m(),
-			                            lanes_m);
+						lanes_m);
 			read_four<BN, turned_b>(b, tiles.b, stage, k, warp_column(), lane_n(),
-			                            lanes_n);
+						lanes_n);
 			SB_UNROLL
 			for (int e = 0; e < 4; e++)
 				sums.multiply(a[e], b[e]);
@@ -333,18 +347,19 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	}
 
 	SB_DEVICE static void finish(const sb_gemm_args &args, shared &tiles, const sb_part &slab,
-	                             bool turned_a, bool turned_b, const sb_sums<TM, TN> &sums)
+				     bool turned_a, bool turned_b, const sb_sums<TM, TN> &sums)
 	{
 		sb_place to(args, slab, slab.corner.i + warp_row(), slab.corner.j + warp_column());
 
-		if (to.simple && !turned_a && to.ld % 4 == 0 && args.m % 4 == 0 && sb_aligned(to.at))
+		if (to.simple && !turned_a && to.ld % 4 == 0 && args.m % 4 == 0 &&
+		    sb_aligned(to.at))
 			finish_fours(args, to, turned_b, sums);
 		else
 			finish_turned(args, tiles, slab, to, turned_a, turned_b, sums);
 	}
 
-	SB_DEVICE static void finish_fours(const sb_gemm_args &args, const sb_place &to, bool turned_b,
-	                                   const sb_sums<TM, TN> &sums)
+	SB_DEVICE static void finish_fours(const sb_gemm_args &args, const sb_place &to,
+					   bool turned_b, const sb_sums<TM, TN> &sums)
 	{
 		SB_UNROLL
 		for (int c = 0; c < TN; c++) {
@@ -366,7 +381,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 	/* A thread's column, where the others of its warp find it. */
 	SB_DEVICE static void put_column(shared &tiles, int row, bool turned_a, int c,
-	                                 const sb_sums<TM, TN> &sums)
+					 const sb_sums<TM, TN> &sums)
 	{
 		if (turned_a) {
 			SB_UNROLL
@@ -377,13 +392,13 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		SB_UNROLL
 		for (int r = 0; r < TM; r += 4)
 			sb_put4(tiles.out, row, i_of(false, r),
-			        {{sums.chain[r][c], sums.chain[r + 1][c], sums.chain[r + 2][c],
-			          sums.chain[r + 3][c]}});
+				{{sums.chain[r][c], sums.chain[r + 1][c], sums.chain[r + 2][c],
+				  sums.chain[r + 3][c]}});
 	}
 
 	SB_DEVICE static void finish_turned(const sb_gemm_args &args, shared &tiles,
-	                                    const sb_part &slab, const sb_place &to, bool turned_a,
-	                                    bool turned_b, const sb_sums<TM, TN> &sums)
+					    const sb_part &slab, const sb_place &to, bool turned_a,
+					    bool turned_b, const sb_sums<TM, TN> &sums)
 	{
 		/* Neighbours of a row of `out`, and rows of it at once. */
 		constexpr int together = rows < 32 ? rows : 32, at_once = 32 / together;
@@ -408,16 +423,18 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 					if (i + di < to.rows && j < to.columns &&
 					    (rows % together == 0 || i + di < rows))
 						sb_store(at + di,
-						         to.finished(args, sb_get(tiles.out, first + n,
-						                                  i + di)));
+							 to.finished(args,
+								     sb_get(tiles.out, first + n,
+									    i + di)));
 				at += step;
 				j += apart * at_once;
 			}
 			SB_ROLLED
 			for (int t = lane; t < rows * lanes_n && !to.simple; t += 32)
 				sb_finish_chain(args, slab, slab.corner.i + warp_row() + t % rows,
-				                slab.corner.j + warp_column() + j_of(turned_b, t / rows, c),
-				                sb_get(tiles.out, first + t / rows, t % rows));
+						slab.corner.j + warp_column() +
+							j_of(turned_b, t / rows, c),
+						sb_get(tiles.out, first + t / rows, t % rows));
 			sb_warp_barrier();
 		}
 	}

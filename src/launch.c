@@ -133,7 +133,8 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 
 		status = find(device, pack->source, pack->name, &found);
 	}
-	for (int i = 0; status == SB_OK && sb_registry_splits(kernel) && i < sb_registry_sums(); i++) {
+	for (int i = 0; status == SB_OK && sb_registry_splits(kernel) && i < sb_registry_sums();
+	     i++) {
 		const struct sb_sum_kernel *sum = sb_registry_sum_row(i);
 
 		status = find(device, sum->source, sum->name, &found);

@@ -103,8 +103,8 @@ static const char *const persistent_sources[] = {"sgemm_persistent"};
 #define PERSISTENT_MOST 256
 
 /* Methods whose totals may begin with what a launch before has left. */
-static const char *const resuming_sources[] = {"sgemm_plain", "sgemm_bulk",  "sgemm_persistent",
-					       "sgemm_split", "sgemm_slab",  "sgemm_thin",
+static const char *const resuming_sources[] = {"sgemm_plain",  "sgemm_bulk", "sgemm_persistent",
+					       "sgemm_split",  "sgemm_slab", "sgemm_thin",
 					       "sgemm_gather", "sgemm_rank"};
 
 static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
@@ -284,9 +284,9 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
 	if (slabs > 1)
 		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
-	seconds += (double)(ceil_div(most, rate->together) - 1) * rate->ends +
-		   (double)(most / rate->together) *
-			   round_seconds(kernel, rate, rate->together, deep);
+	seconds +=
+		(double)(ceil_div(most, rate->together) - 1) * rate->ends +
+		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
 	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
 }
 

@@ -57,6 +57,9 @@ static void slabs_of_k(void)
 		{17, 19, 256, false, false, 0, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
 		{17, 19, 257, false, false, 0, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
 		{17, 19, 519, false, false, 0, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
+		/* Fours along k, of both operands and of one. */
+		{17, 19, 520, true, false, 0, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
+		{20, 12, 300, true, true, 4, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
 	};
 
 	EVERY_ROW(tests);

@@ -71,8 +71,9 @@ static void large_products_are_given_bulk_copies_where_there_are_any(void)
 static void large_products_elsewhere_are_given_asynchronous_copies(void)
 {
 	static const struct sb_target targets[] = {
-		{80, 108, 166912, true, false}, {86, 84, 101376, true, false},   {87, 16, 166912, true, false},
-		{89, 128, 101376, true, false}, {89, 128, 101376, false, false},
+		{80, 108, 166912, true, false},	 {86, 84, 101376, true, false},
+		{87, 16, 166912, true, false},	 {89, 128, 101376, true, false},
+		{89, 128, 101376, false, false},
 	};
 	const struct sb_target turing = {75, 68, 65536, true, false};
 
@@ -95,7 +96,7 @@ static void tiles_follow_the_grid(void)
 		int64_t n;
 		const char *name;
 	} fastest[] = {
-		{256, "sgemm_gather_32x32x32"},     {384, "sgemm_bulk_64x32x32"},
+		{256, "sgemm_gather_32x32x32"},	       {384, "sgemm_bulk_64x32x32"},
 		{512, "sgemm_bulk_64x32x32"},	       {640, "sgemm_bulk_64x64x32"},
 		{768, "sgemm_bulk_96x48x32"},	       {1024, "sgemm_bulk_128x64x32"},
 		{1280, "sgemm_bulk_128x128x32"},       {1536, "sgemm_bulk_96x96x32"},
@@ -145,6 +146,37 @@ static void k_is_split_where_tiles_are_few(void)
 	CU_ASSERT_EQUAL(sb_registry_slabs(sb_registry_plain(), 257), 1);
 	CU_ASSERT_EQUAL(sb_registry_work(split, 10, 20, 256), 0);
 	CU_ASSERT_EQUAL(sb_registry_work(split, 10, 20, 520), 3 * 10 * 20 * sizeof(float));
+}
+
+/* Of operands that lie on the device already panels are made where the sums are long enough. */
+static void panels_are_made_where_that_pays(void)
+{
+	static const int64_t thin[][3] = {{1760, 32, 1760}, {35, 8457, 4096}, {4096, 16, 4096}};
+	struct sb_target packs = h200;
+
+	packs.packs = true;
+	for (size_t i = 0; i < sizeof thin / sizeof *thin; i++)
+		CU_ASSERT_EQUAL(sb_registry_pick(thin[i][0], thin[i][1], thin[i][2], &packs)->form,
+				SB_FORM_ANY);
+	CU_ASSERT_EQUAL(sb_registry_pick(7680, 32, 2560, &h200)->form, SB_FORM_PANELS);
+	CU_ASSERT_EQUAL(sb_registry_pick(7680, 32, 2560, &packs)->form, SB_FORM_ANY);
+	CU_ASSERT_EQUAL(sb_registry_pick(4096, 4096, 4096, &packs)->form, SB_FORM_PANELS);
+}
+
+static void few_values_of_k_are_given_what_writes_c_fast(void)
+{
+	CU_ASSERT_STRING_EQUAL(picked(4093, 4093, 1, h200), "sgemm_rank_128x128x32");
+	CU_ASSERT_STRING_EQUAL(picked(3001, 2003, 2, h200), "sgemm_rank_128x64x32");
+	CU_ASSERT_STRING_EQUAL(picked(4093, 4093, 33, h200), "sgemm_gather_128x64x16");
+}
+
+/* Each thread an element of its own, unless there are few and each has many chains. */
+static void the_sum_kernel_follows_the_elements(void)
+{
+	CU_ASSERT_EQUAL(sb_registry_sum(4096, 128, 4096, 132)->be, 256);
+	CU_ASSERT_EQUAL(sb_registry_sum(1760, 16, 1760, 132)->be, 256);
+	CU_ASSERT_EQUAL(sb_registry_sum(64, 64, 65536, 132)->be, 32);
+	CU_ASSERT_EQUAL(sb_registry_sums(), 2);
 }
 
 /* More work is never predicted to take less time, and what has no rate is never picked. */
@@ -277,6 +309,10 @@ int main(void)
 		{"tiles follow the grid", tiles_follow_the_grid},
 		{"thin products are given small tiles", thin_products_are_given_small_tiles},
 		{"k is split where tiles are few", k_is_split_where_tiles_are_few},
+		{"panels are made where that pays", panels_are_made_where_that_pays},
+		{"few values of k are given what writes C fast",
+		 few_values_of_k_are_given_what_writes_c_fast},
+		{"the sum kernel follows the elements", the_sum_kernel_follows_the_elements},
 		{"predictions grow with the product", predictions_grow_with_the_product},
 		{"a kernel asked for by name is used if it runs",
 		 a_kernel_asked_for_by_name_is_used_if_it_runs},

@@ -37,7 +37,8 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 	return result;
 }
 
-/* Whether one of the words, separated by commas, is in the kernel's name; always if there are none. */
+/* Whether one of the words, separated by commas, is in the kernel's name; always if there are none.
+ */
 static bool named(const char *words, const struct sb_kernel *kernel)
 {
 	char word[64];
@@ -105,7 +106,8 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 	}
 	for (int row = 0; row < sb_registry_count(); row++)
 		if (wanted(bench, device, row, shape))
-			results[row] = measure_kernel(&launch, sb_registry_row(row), bench->pace, packed);
+			results[row] =
+				measure_kernel(&launch, sb_registry_row(row), bench->pace, packed);
 	if (sb_bench_asked(bench, SB_OPTION_bench_peers))
 		cublas = sb_bench_launch_median(&launch, bench->pace, sb_bench_launch_cublas);
 	if (cublas >= 0 && !sb_bench_launch_right(&launch))

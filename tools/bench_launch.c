@@ -32,8 +32,7 @@ static size_t offset(const struct sb_bench_launch *launch)
 
 static bool take_floats(struct sb_bench_launch *launch, sb_cu_deviceptr *to, int64_t count)
 {
-	return launch->device->cu->memory_alloc(to, (size_t)count * sizeof(float)) ==
-	       SB_CU_SUCCESS;
+	return launch->device->cu->memory_alloc(to, (size_t)count * sizeof(float)) == SB_CU_SUCCESS;
 }
 
 /* An operand, so far behind an aligned address as the shape says. */

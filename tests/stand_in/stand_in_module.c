@@ -35,13 +35,13 @@ static const struct kernel kernels[] = {
 	 METHOD_IS(method, 'b', 'u', "bulk") || METHOD_IS(method, 's', 'l', "slab") ||             \
 		 METHOD_IS(method, 'p', 'e', "persistent"),                                        \
 	 METHOD_IS(method, 's', 'l', "slab") || METHOD_IS(method, 's', 'p', "split") ||            \
-		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||     \
+		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||   \
 		 METHOD_IS(method, 'r', 'a', "rank"),                                              \
 	 METHOD_IS(method, 'p', 'e', "persistent"),                                                \
 	 METHOD_IS(method, 'p', 'l', "plain") || METHOD_IS(method, 'b', 'u', "bulk") ||            \
 		 METHOD_IS(method, 'p', 'e', "persistent") ||                                      \
 		 METHOD_IS(method, 's', 'l', "slab") || METHOD_IS(method, 's', 'p', "split") ||    \
-		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||     \
+		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||   \
 		 METHOD_IS(method, 'r', 'a', "rank")},
 #define SB_PACK(method, BI, BK, threads_, text)                                                    \
 	{.name = "pack_" #method "_" #BI "x" #BK,                                                  \
