@@ -53,6 +53,10 @@ elif check == "ladder":
     panels = ("sgemm_bulk", "sgemm_multistage", "sgemm_persistent", "sgemm_slab")
     assert all((row["pack_ms"] is not None) == row["kernel"].startswith(panels) for row in device), device
     assert not host
+elif check == "named":
+    names = [row["kernel"] for row in device]
+    assert len(names) > 2, names
+    assert all(name.startswith("sgemm_rank") or "_gather_64x" in name for name in names), names
 elif check == "peers":
     assert "SHIMBLAS_DRIVER" in page["peers"], page["peers"]
     assert all(row["nvblas_ms"] is None and row["cublasxt_ms"] is None for row in host), host
@@ -109,6 +113,7 @@ reads 'combinations' combinations -- bench --json --repeat 1 --sizes 40,70x30x50
 kernels=$("$command" info --kernels | sed -n 's/^  \(sgemm_[a-z0-9_]*x[0-9]*\) .*/\1/p')
 [ -n "$kernels" ] || fail 'info --kernels lists none'
 reads 'ladder' ladder "$kernels" -- bench --json --repeat 1 --sizes 70x30x50 --ladder --only device
+reads 'named kernels' named '' -- bench --json --repeat 1 --sizes 70x30x50 --ladder --kernels rank,gather_64x --only device --offset 1
 reads 'peers with another driver' peers -- bench --json --repeat 1 --sizes 40 --peers
 lines=1
 reads 'no driver' nothing -- env SHIMBLAS_DRIVER=/nowhere.so "$command" bench --json --repeat 1 \
