@@ -24,6 +24,8 @@ struct alignas(16) sb_float4 {
 #define SB_DEVICE __device__ __forceinline__
 #define SB_UNROLL _Pragma("unroll")
 #define SB_ROLLED _Pragma("unroll 1")
+#define SB_UNROLL_BY(count) _Pragma(SB_TEXT(unroll count))
+#define SB_TEXT(...) #__VA_ARGS__
 /* Threads that a multiprocessor holds at once, and the most bytes of shared memory of a block. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ / 10 == 100 ||                \
         __CUDA_ARCH__ / 10 == 103
@@ -233,6 +235,31 @@ SB_DEVICE void sb_async_copy4(float (&to)[rows][columns], int row, int column, c
 	             "@asked cp.async.cg.shared.global [%0], [%1], 16;\n\t"
 	             "}" ::"r"((unsigned)__cvta_generic_to_shared(&to[row][column])),
 	             "l"(from), "r"((unsigned)asked)
+	             : "memory");
+}
+
+/*
+ * Starts copying the first `count` (0 to 4) of four floats to a column that is a multiple of 4, zeros
+ * behind them; from is aligned to 16 bytes, and nothing is read if count is 0.
+ */
+template <int rows, int columns>
+SB_DEVICE void sb_async_fill4(float (&to)[rows][columns], int row, int column, const float *from,
+                              int count)
+{
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+	                     (unsigned)__cvta_generic_to_shared(&to[row][column])),
+	             "l"(from), "r"(count * 4)
+	             : "memory");
+}
+
+/* The same of one float, or of a zero where it is not `inside`. */
+template <int rows, int columns>
+SB_DEVICE void sb_async_fill(float (&to)[rows][columns], int row, int column, const float *from,
+                             bool inside)
+{
+	asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+	                     (unsigned)__cvta_generic_to_shared(&to[row][column])),
+	             "l"(from), "r"(inside ? 4 : 0)
 	             : "memory");
 }
 

@@ -48,7 +48,7 @@
 	SB_MAKE_ANY(pack_##method##_##BI##x##BK, SB_PASS(sb_##method<BI, BK, threads>), threads,   \
 	            1, 0, 75, sb_pack_args)
 #define SB_MAKE_SUM(method, BE, BS, threads, text)                                                 \
-	SB_MAKE_ANY(sum_##method##_##BE##x##BS, SB_PASS(sb_##method<BE, BS, threads>), threads, 1, \
+	SB_MAKE_ANY(sum_##method##_##BE##x##BS, SB_PASS(sb_##method<BE, BS, threads>), threads, 6, \
 	            0, 75, sb_gemm_args)
 #define SB_MAKE_SPLIT(method, BI, BK, threads, text)                                               \
 	SB_MAKE_ANY(split_##method##_##BI##x##BK, SB_PASS(sb_split_##method<BI, BK, threads>),     \

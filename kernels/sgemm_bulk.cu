@@ -322,17 +322,53 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			finish(args, tiles, corner, sums);
 	}
 
-	SB_DEVICE static void finish(const sb_gemm_args &args, const shared &tiles, sb_corner corner,
+	SB_DEVICE static void finish(const sb_gemm_args &args, shared &tiles, sb_corner corner,
 	                             const sb_sums<TM, TN> &sums)
 	{
 		bool wide = sb_wide_c(args);
 
+		if (!wide && groups == 1) {
+			finish_turned(args, tiles, corner, sums);
+			return;
+		}
 		SB_UNROLL
 		for (int f = 0; f < fours; f++) {
 			int r = f / TN * 4, c = f % TN;
 			sb_float4 total = read_total(tiles, sums, f);
 
 			sb_finish4(args, wide, corner.i + i_of(r), corner.j + j_of(c), total.x);
+		}
+	}
+
+	/*
+	 * Where C is not aligned: each warp turns its totals in a buffer that nobody reads any more, four
+	 * columns at a time, so that neighbours write neighbours.
+	 */
+	SB_DEVICE static void finish_turned(const sb_gemm_args &args, shared &tiles, sb_corner corner,
+	                                    const sb_sums<TM, TN> &sums)
+	{
+		int lane = sb_thread() % 32, first = sb_thread() / 32 * lanes_n;
+		int i0 = corner.i + sb_thread() / 32 % warps_m * (lanes_m * TM);
+
+		sb_barrier();
+		SB_UNROLL
+		for (int c = 0; c < TN; c++) {
+			int j0 = corner.j + sb_thread() / 32 / warps_m * (lanes_n * TN) +
+			         c / 4 * (lanes_n * 4) + c % 4;
+
+			SB_UNROLL
+			for (int r = 0; r < TM; r += 4)
+				sb_put4(tiles.a[0], first + lane / lanes_m,
+				        lane % lanes_m * 4 + r * lanes_m,
+				        read_total(tiles, sums, r / 4 * TN + c));
+			sb_warp_barrier();
+			SB_ROLLED
+			for (int n = 0; n < lanes_n; n++) {
+				SB_UNROLL
+				for (int i = lane; i < lanes_m * TM; i += 32)
+					sb_finish(args, i0 + i, j0 + n * 4, sb_get(tiles.a[0], first + n, i));
+			}
+			sb_warp_barrier();
 		}
 	}
 };

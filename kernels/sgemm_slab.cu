@@ -6,8 +6,8 @@
 #include "slab.cuh"
 
 template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struct sb_slab {
-	/* A warp's threads lie 8 along m and 4 along n, its fours that far apart. */
-	static constexpr int lanes_m = 8, lanes_n = 4;
+	/* A warp's threads lie 8 along m and 4 along n, its fours that far apart; fewer along a short m. */
+	static constexpr int lanes_m = BM / TM < 8 ? BM / TM : 8, lanes_n = 32 / lanes_m;
 	static constexpr int warps_m = BM / (lanes_m * TM), warps_n = BN / (lanes_n * TN);
 	static_assert(threads == 32 * warps_m * warps_n, "the warps cover the tile");
 	static_assert(SB_SLAB % BK == 0 && TM % 4 == 0 && TN % 4 == 0, "");

@@ -30,6 +30,30 @@ SB_DEVICE sb_operand sb_cut(const sb_operand &from, int k0)
 	        depth < SB_SLAB ? depth : SB_SLAB};
 }
 
+/* Where chains go that begin at (i, j), or C where they are alone and `simple`: nothing old is read. */
+struct sb_place {
+	float *at;
+	int64_t ld;
+	int rows, columns; /* that exist */
+	bool chain, simple;
+
+	SB_DEVICE sb_place(const sb_gemm_args &args, const sb_part &slab, int i, int j)
+	{
+		chain = args.k > SB_SLAB;
+		simple = chain ? args.work_i == 1 : !args.resume && args.beta == 0.0f;
+		ld = chain ? args.work_j : args.ldc;
+		at = chain ? args.work + (int64_t)slab.number * args.m * args.n : args.c;
+		at += i + j * ld;
+		rows = args.m - i;
+		columns = args.n - j;
+	}
+
+	SB_DEVICE float finished(const sb_gemm_args &args, float sum) const
+	{
+		return chain ? sum : sb_mul(args.alpha, sb_add(0.0f, sum));
+	}
+};
+
 /* A finished chain, if the element exists: to the others of its sum, or to C if it is alone. */
 SB_DEVICE void sb_finish_chain(const sb_gemm_args &args, const sb_part &slab, int i, int j,
                                float chain)

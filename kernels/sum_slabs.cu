@@ -1,41 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * C from the chains of the slabs. All warps of a block fetch, and one of them adds, for each element
- * in the order of the slabs; so the additions, which must wait for each other, wait for no memory.
+ * C from the chains of the slabs, for each element in their order. Of few elements all warps of a
+ * block fetch and one adds; so the additions, which must wait for each other, wait for no memory.
+ * Where a block has as many elements as threads, each adds up what it has fetched itself.
  */
 #include "tile.cuh"
 
 template <int BE, int BS, int threads> struct sb_slabs {
 	static constexpr int rows = threads / BE, count = BS / rows;
 	static_assert(rows * BE == threads && count * rows == BS, "the threads share a chunk evenly");
+	/* Or each thread has an element of its own. */
+	static constexpr bool alone = rows == 1;
 	struct shared {
-		float chunk[BS][BE];
+		float chunk[alone ? 1 : BS][BE];
 	};
 
 	/* This thread's share of slabs [s0, s0 + BS) of the elements. */
 	SB_DEVICE static void load(float (&values)[count], const float *from, int64_t extent,
 	                           bool exists, int s0, int slabs)
 	{
+		from += (int64_t)(s0 + sb_thread() / BE) * extent;
 		SB_UNROLL
-		for (int s = 0; s < count; s++) {
+		for (int s = 0; s < count; s++, from += rows * extent) {
 			int slab = s0 + s * rows + sb_thread() / BE;
 
-			values[s] = exists && slab < slabs ? sb_load(from + slab * extent) : 0.0f;
+			values[s] = exists && slab < slabs ? sb_load(from) : 0.0f;
 		}
 	}
 
-	SB_DEVICE static void run(const sb_gemm_args &args, shared &tile)
+	/* Each thread the sum of its own element; `count` of its chains are on their way at once. */
+	SB_DEVICE static float add_alone(const float *from, int64_t extent, int slabs, float total)
 	{
-		int64_t extent = (int64_t)args.m * args.n;
-		int64_t element = (int64_t)sb_block() * BE + sb_thread() % BE;
-		int slabs = (args.k + SB_SLAB - 1) / SB_SLAB;
-		bool exists = element < extent;
-		int i = (int)(args.work_i == 1 ? element % args.m : element / args.n);
-		int j = (int)(args.work_i == 1 ? element / args.m : element % args.n);
-		bool adds = sb_thread() < BE && exists;
-		float values[count], total = adds && args.resume ? sb_left(args, i, j) : 0.0f;
+		SB_ROLLED
+		for (; slabs > 0; slabs -= count) {
+			float values[count];
 
-		load(values, args.work + element, extent, exists, 0, slabs);
+			SB_UNROLL
+			for (int s = 0; s < count; s++, from += extent)
+				if (s < slabs)
+					values[s] = sb_load(from);
+			SB_UNROLL
+			for (int s = 0; s < count; s++)
+				if (s < slabs)
+					total = sb_add(total, values[s]);
+		}
+		return total;
+	}
+
+	SB_DEVICE static float add_together(const sb_gemm_args &args, shared &tile, int64_t element,
+	                                    int64_t extent, int slabs, float total)
+	{
+		const float *from = args.work + element;
+		bool exists = element < extent;
+		float values[count];
+
+		load(values, from, extent, exists, 0, slabs);
 		for (int s0 = 0; s0 < slabs; s0 += BS) {
 			int here = slabs - s0 < BS ? slabs - s0 : BS;
 
@@ -45,12 +64,33 @@ template <int BE, int BS, int threads> struct sb_slabs {
 				       values[s]);
 			sb_barrier();
 			if (s0 + BS < slabs)
-				load(values, args.work + element, extent, exists, s0 + BS, slabs);
+				load(values, from, extent, exists, s0 + BS, slabs);
 			if (sb_thread() < BE)
 				for (int s = 0; s < here; s++)
 					total = sb_add(total, sb_get(tile.chunk, s, sb_thread()));
 			sb_barrier();
 		}
+		return total;
+	}
+
+	SB_DEVICE static void run(const sb_gemm_args &args, shared &tile)
+	{
+		int64_t extent = (int64_t)args.m * args.n;
+		int64_t element = (int64_t)sb_block() * BE + sb_thread() % BE;
+		int slabs = (args.k + SB_SLAB - 1) / SB_SLAB;
+		int side = args.work_i == 1 ? args.m : args.n;
+		/* Division of 64 bits takes longer than all else here. */
+		bool small = extent <= INT32_MAX;
+		int other = (int)(small ? (int)element / side : element / side);
+		int along = (int)(element - (int64_t)other * side);
+		int i = args.work_i == 1 ? along : other, j = args.work_i == 1 ? other : along;
+		bool adds = sb_thread() < BE && element < extent;
+		float total = adds && args.resume ? sb_left(args, i, j) : 0.0f;
+
+		if (!alone)
+			total = add_together(args, tile, element, extent, slabs, total);
+		else if (adds)
+			total = add_alone(args.work + element, extent, slabs, total);
 		if (adds)
 			sb_finish(args, i, j, total);
 	}

@@ -157,8 +157,12 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 
 		status = find(device, pack->source, pack->name, &found);
 	}
-	if (status == SB_OK && sb_registry_splits(kernel))
-		status = find(device, sb_registry_sum()->source, sb_registry_sum()->name, &found);
+	for (int i = 0; status == SB_OK && sb_registry_splits(kernel) && i < sb_registry_sums();
+	     i++) {
+		const struct sb_sum_kernel *sum = sb_registry_sum_row(i);
+
+		status = find(device, sum->source, sum->name, &found);
+	}
 	return status;
 }
 
@@ -220,7 +224,8 @@ static enum sb_status launch(struct sb_device *device, sb_cu_function function, 
 static enum sb_status launch_sum(struct sb_device *device, struct sb_gemm_args *args,
 				 enum sb_stream stream)
 {
-	const struct sb_sum_kernel *sum = sb_registry_sum();
+	const struct sb_sum_kernel *sum = sb_registry_sum(args->m, args->n, args->k,
+							  sb_launch_target(device).multiprocessors);
 	struct function *found;
 	enum sb_status status = find(device, sum->source, sum->name, &found);
 
@@ -253,9 +258,8 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 	int64_t blocks = sb_registry_blocks(kernel, args->m, args->n, args->k,
 					    sb_launch_target(device).multiprocessors);
 
-	/* The sum kernel and the larger operand's threads both walk along the longer side. */
-	args->work_i = kernel->bm < kernel->bn ? args->n : 1;
-	args->work_j = kernel->bm < kernel->bn ? 1 : args->m;
+	args->work_i = sb_registry_flat(kernel) ? args->n : 1;
+	args->work_j = sb_registry_flat(kernel) ? 1 : args->m;
 	if (status == SB_OK && sb_registry_has_maps(kernel))
 		status = make_map(device, &args->map_a, args->a, args->m, args->k, args->a_k,
 				  kernel->bm, kernel->bk);

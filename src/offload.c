@@ -141,7 +141,7 @@ static enum sb_status emulate(struct work *w, struct sb_manner *manner)
 static enum sb_status work_on_devices(struct work *w, struct sb_decision *decision)
 {
 	const struct sb_call *call = w->shares.call;
-	const struct sb_target target = sb_launch_target(sb_shares_device(&w->shares, 0));
+	struct sb_target target = sb_launch_target(sb_shares_device(&w->shares, 0));
 	const struct sb_kernel *kernel;
 	enum sb_status status = SB_DECLINE;
 
@@ -151,6 +151,7 @@ static enum sb_status work_on_devices(struct work *w, struct sb_decision *decisi
 	if (status == SB_OK || status == SB_LOST || sb_shares_begun(&w->shares))
 		return status;
 	sb_shares_drop(&w->shares);
+	target.packs = lies(w, SB_PLACE_DEVICE);
 	kernel = sb_registry_choose(call->m, call->n, call->k, &target);
 	status = sb_shares_try(&w->shares, kernel);
 	/* The plain kernel has the smallest tile and the fewest demands. */

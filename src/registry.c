@@ -15,7 +15,10 @@
 static const char *const mapped_sources[] = {"sgemm_bulk", "sgemm_persistent", "sgemm_slab",
 					     "sgemm_bf16x6"};
 /* Methods that split k: a block for each slab of each tile. */
-static const char *const split_sources[] = {"sgemm_slab", "sgemm_split", "sgemm_thin"};
+static const char *const split_sources[] = {"sgemm_gather", "sgemm_rank", "sgemm_slab",
+					    "sgemm_split", "sgemm_thin"};
+/* Those whose threads walk along n where a tile is flat, and leave their chains so. */
+static const char *const flat_sources[] = {"sgemm_thin"};
 
 static const struct sb_kernel kernels[] = {
 #define SB_KERNEL(method, bm_, bn_, bk_, threads_, blocks_, tm_, tn_, stages_, dynamic_, form_,    \
@@ -80,30 +83,37 @@ static const struct sb_sum_kernel sum_kernels[] = {
 static const struct rate {
 	const char *name;
 	int together;
-	double alone, full, fixed;
+	double alone, full, fixed, ends;
 } rates[] = {
-#define SB_RATE(method, bm_, bn_, bk_, together_, alone_, full_, fixed_)                           \
+#define SB_RATE(method, bm_, bn_, bk_, together_, alone_, full_, fixed_, ends_)                    \
 	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
 	 .together = together_,                                                                    \
 	 .alone = (alone_)*1e9,                                                                    \
 	 .full = (full_)*1e9,                                                                      \
-	 .fixed = (fixed_)*1e-6},
+	 .fixed = (fixed_)*1e-6,                                                                   \
+	 .ends = (ends_)*1e-6},
 #include "rates.def"
 };
 
-static const double packing =
-#define SB_PACKING(fixed_) (fixed_) * 1e-6
-#include "rates.def"
-	;
-
-/* Adding up slabs: the launch, and bytes of chains a second, written and read. */
-static const struct {
+/* Seconds for the launches, and bytes a second. */
+struct pass {
 	double fixed, rate;
-} summing =
-#define SB_SUMMING(fixed_, rate_)                                                                  \
+};
+
+#define PASS(fixed_, rate_)                                                                        \
 	{                                                                                          \
 		(fixed_) * 1e-6, (rate_)*1e9                                                       \
 	}
+
+/* Making panels: bytes read and written. */
+static const struct pass packing =
+#define SB_PACKING PASS
+#include "rates.def"
+	;
+
+/* Adding up slabs: bytes of chains, written and read. */
+static const struct pass summing =
+#define SB_SUMMING PASS
 #include "rates.def"
 	;
 
@@ -112,8 +122,9 @@ static const char *const persistent_sources[] = {"sgemm_persistent"};
 #define PERSISTENT_MOST 256
 
 /* Methods whose totals may begin with what a launch before has left. */
-static const char *const resuming_sources[] = {"sgemm_plain", "sgemm_bulk", "sgemm_persistent",
-					       "sgemm_split", "sgemm_slab", "sgemm_thin"};
+static const char *const resuming_sources[] = {"sgemm_plain",  "sgemm_bulk", "sgemm_persistent",
+					       "sgemm_split",  "sgemm_slab", "sgemm_thin",
+					       "sgemm_gather", "sgemm_rank"};
 
 static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
 {
@@ -221,9 +232,35 @@ size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, in
 	return slabs > 1 ? (size_t)m * (size_t)n * (size_t)slabs * sizeof(float) : 0;
 }
 
-const struct sb_sum_kernel *sb_registry_sum(void)
+int sb_registry_sums(void)
 {
-	return &sum_kernels[0];
+	return (int)COUNT(sum_kernels);
+}
+
+const struct sb_sum_kernel *sb_registry_sum_row(int row)
+{
+	return &sum_kernels[row];
+}
+
+bool sb_registry_flat(const struct sb_kernel *kernel)
+{
+	return kernel->bm < kernel->bn && among(kernel, flat_sources, COUNT(flat_sources));
+}
+
+/* The most elements a block, unless that leaves multiprocessors idle while others add for long. */
+const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t k, int multiprocessors)
+{
+	const struct sb_sum_kernel *best = &sum_kernels[0];
+
+	for (size_t i = 1; i < COUNT(sum_kernels); i++) {
+		const struct sb_sum_kernel *other = &sum_kernels[i];
+		bool at_once = ceil_div(ceil_div(k, SB_SLAB), other->bs) <= 2;
+
+		if (other->be > best->be &&
+		    (at_once || ceil_div(m * n, other->be) >= 2 * (int64_t)multiprocessors))
+			best = other;
+	}
+	return best;
 }
 
 /* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */
@@ -255,23 +292,32 @@ static double round_seconds(const struct sb_kernel *kernel, const struct rate *r
 
 /* The multiprocessor with the most blocks is waited for; it runs them in rounds. */
 static double predict(const struct sb_kernel *kernel, const struct rate *rate, int64_t m, int64_t n,
-		      int64_t k, int multiprocessors)
+		      int64_t k, int multiprocessors, bool packs)
 {
-	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : k;
+	/* Steps of panels are whole ones. */
+	int64_t whole = kernel->form == SB_FORM_PANELS ? ceil_div(k, kernel->bk) * kernel->bk : k;
+	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : whole;
 	int64_t tiles = tiles_of(kernel, m, n) * slabs;
 	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
-	double seconds = rate->fixed + (kernel->form == SB_FORM_PANELS ? packing : 0);
+	double seconds = rate->fixed;
+
+	if (kernel->form == SB_FORM_PANELS)
+		seconds += packing.fixed;
+	if (kernel->form == SB_FORM_PANELS && packs)
+		seconds += 2.0 * sizeof(float) * (double)(m + n) * (double)k / packing.rate;
 
 	if (kernel->arithmetic != SB_STRICT)
 		return rate->fixed +
 		       sb_registry_tensor_seconds(kernel, rate->full, m, n, k, multiprocessors);
 	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
 	if (sb_registry_persists(kernel) && tiles > multiprocessors)
-		return seconds + (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
-					 round_seconds(kernel, rate, 1, k < SB_SLAB ? k : SB_SLAB);
+		return seconds + (double)(most - 1) * rate->ends +
+		       (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
+			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
 	if (slabs > 1)
 		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
 	seconds +=
+		(double)(ceil_div(most, rate->together) - 1) * rate->ends +
 		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
 	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
 }
@@ -281,7 +327,8 @@ double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n,
 {
 	for (size_t i = 0; i < COUNT(rates) && sb_registry_runs(kernel, target); i++)
 		if (strcmp(rates[i].name, kernel->name) == 0)
-			return predict(kernel, &rates[i], m, n, k, target->multiprocessors);
+			return predict(kernel, &rates[i], m, n, k, target->multiprocessors,
+				       target->packs);
 	return INFINITY;
 }
 

@@ -78,6 +78,7 @@ struct sb_target {
 	int multiprocessors; /* > 0 */
 	int shared;	     /* most bytes of dynamic shared memory that a launch may ask for */
 	bool maps;	     /* tensor maps can be made (there is cuTensorMapEncodeTiled) */
+	bool packs; /* panels must be made there of operands that lie there, behind no copies */
 };
 
 /*
@@ -171,7 +172,12 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,
 					  int64_t k, const struct sb_target *target);
 
-const struct sb_sum_kernel *sb_registry_sum(void);
+/* Do its chains lie along n, as its threads do? Otherwise along m. */
+bool sb_registry_flat(const struct sb_kernel *kernel);
+int sb_registry_sums(void);
+const struct sb_sum_kernel *sb_registry_sum_row(int row);
+/* What adds up the chains of an m x n x k product. */
+const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t k, int multiprocessors);
 
 /* The pack kernel for a source whose k is contiguous (across), or whose i is (along). */
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous);

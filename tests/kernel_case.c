@@ -190,7 +190,13 @@ static bool persists(const struct sb_kernel_row *row)
 static bool splits(const struct sb_kernel_row *row)
 {
 	return strcmp(row->method, "split") == 0 || strcmp(row->method, "slab") == 0 ||
-	       strcmp(row->method, "thin") == 0;
+	       strcmp(row->method, "thin") == 0 || strcmp(row->method, "gather") == 0 ||
+	       strcmp(row->method, "rank") == 0;
+}
+
+static bool flat(const struct sb_kernel_row *row)
+{
+	return strcmp(row->method, "thin") == 0 && row->BM < row->BN;
 }
 
 /* The launch, and that of the sum kernel where the slabs' chains are kept apart. */
@@ -216,8 +222,8 @@ static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struc
 		if (!take(&all->work, (size_t)(extent * slabs), 0, false, true))
 			return -1;
 		args->work = all->work.at;
-		args->work_i = row->BM < row->BN ? args->n : 1;
-		args->work_j = row->BM < row->BN ? 1 : args->m;
+		args->work_i = flat(row) ? args->n : 1;
+		args->work_j = flat(row) ? 1 : args->m;
 		memset(all->work.at, 0xff, all->work.count * sizeof(float));
 	}
 	result = sb_exact_run(row->name, (unsigned)blocks, (unsigned)row->threads,
@@ -226,7 +232,11 @@ static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struc
 		return result;
 	all->work.readable = true;
 	all->work.writable = false;
-	return sb_exact_run("sum_slabs_32x64", (unsigned)(up(extent, 32) / 32), 256, 0, args,
+	/* Each of the two for half of the rows. */
+	if (row->threads > 128)
+		return sb_exact_run("sum_slabs_32x64", (unsigned)(up(extent, 32) / 32), 256, 0,
+				    args, sizeof *args, &memory, NULL);
+	return sb_exact_run("sum_slabs_256x16", (unsigned)(up(extent, 256) / 256), 256, 0, args,
 			    sizeof *args, &memory, NULL);
 }
 

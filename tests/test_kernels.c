@@ -57,6 +57,9 @@ static void slabs_of_k(void)
 		{17, 19, 256, false, false, 0, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
 		{17, 19, 257, false, false, 0, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
 		{17, 19, 519, false, false, 0, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
+		/* Fours along k, of both operands and of one. */
+		{17, 19, 520, true, false, 0, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
+		{20, 12, 300, true, true, 4, 0, 1.0f, 0.0f, SB_VALUES_PLAIN},
 	};
 
 	EVERY_ROW(tests);
@@ -84,8 +87,8 @@ static void tiles_cut_on_borders_of_slabs(void)
 /* What the first launch leaves in C the second one goes on from; NaNs and -0 among it. */
 static void runs_of_slabs(void)
 {
-	static const char *const methods[] = {"plain", "bulk", "persistent",
-					      "split", "slab", "thin"};
+	static const char *const methods[] = {"plain", "bulk", "persistent", "split",
+					      "slab",  "thin", "gather",     "rank"};
 
 	for (size_t r = 0; r < sb_kernel_row_count; r++) {
 		const struct sb_kernel_row *row = &sb_kernel_rows[r];

@@ -204,6 +204,36 @@ static void asynchronous_copies_pass_no_registers(void)
 		CU_ASSERT(counts.site[s].shared || coalesced(&counts.site[s]));
 }
 
+/* A in fours along i; B, contiguous along k, by words or, where few columns are a thread's, turned.
+ */
+static void gathered_operands_meet_no_conflict(void)
+{
+	count("sgemm_gather_128x128x32", 128, 128, 256);
+	CU_ASSERT(counts.barriers == 256 / 32);
+	CU_ASSERT(counts.shared_words_written == (128 + 128) * 256);
+	CU_ASSERT(global_words(false, 16) == 128 * 256);
+	CU_ASSERT(global_words(false, 4) == 128 * 256);
+	CU_ASSERT(global_words(true, 16) == 128 * 128);
+	CU_ASSERT(worst_ways() == 1);
+	count("sgemm_gather_64x64x32", 64, 64, 256);
+	CU_ASSERT(global_words(false, 0) == global_words(false, 16));
+	CU_ASSERT(counts.shared_words_written == (64 + 64) * 256);
+	CU_ASSERT(worst_ways() == 1);
+}
+
+/* Each element of C once, a warp's neighbours side by side, an odd leading dimension or not. */
+static void few_values_of_k_leave_the_writing(void)
+{
+	count("sgemm_rank_128x64x32", 128, 64, 3);
+	CU_ASSERT(global_words(true, 0) == 128 * 64);
+	CU_ASSERT(counts.fmas == 128 * 64 * 3);
+	CU_ASSERT(counts.barriers == 1);
+	CU_ASSERT(worst_ways() == 1);
+	for (size_t s = 0; s < counts.sites; s++)
+		CU_ASSERT(counts.site[s].shared || !counts.site[s].write ||
+			  coalesced(&counts.site[s]));
+}
+
 static void bulk_copies_leave_the_threads_the_fmas(void)
 {
 	count("sgemm_bulk_256x128x32", 256, 128, 512);
@@ -266,6 +296,8 @@ int main(void)
 	CU_ADD_TEST(suite, the_swizzle_ends_the_conflicts);
 	CU_ADD_TEST(suite, two_buffers_halve_the_barriers);
 	CU_ADD_TEST(suite, asynchronous_copies_pass_no_registers);
+	CU_ADD_TEST(suite, gathered_operands_meet_no_conflict);
+	CU_ADD_TEST(suite, few_values_of_k_leave_the_writing);
 	CU_ADD_TEST(suite, bulk_copies_leave_the_threads_the_fmas);
 	CU_ADD_TEST(suite, groups_hand_each_slab_on_once);
 	CU_ADD_TEST(suite, plain_meets_no_conflict_however_it_loads);

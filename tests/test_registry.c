@@ -24,7 +24,7 @@ static void the_plain_kernel_runs_everywhere(void)
 	CU_ASSERT_EQUAL(sb_registry_plain()->arch, 75);
 }
 
-static const struct sb_target h200 = {90, 132, 232448, true};
+static const struct sb_target h200 = {90, 132, 232448, true, false};
 
 static const char *picked(int64_t m, int64_t n, int64_t k, struct sb_target target)
 {
@@ -41,7 +41,7 @@ static void a_pick_runs_where_it_is_picked_for(void)
 		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
 			for (int i = 0; i < 6; i++) {
 				struct sb_target target = {archs[a], 1 + 20 * i, shared[i / 2],
-							   i % 2 != 0};
+							   i % 2 != 0, i % 3 == 0};
 				const struct sb_kernel *kernel =
 					sb_registry_pick(sizes[s], 4096, sizes[s], &target);
 
@@ -71,10 +71,11 @@ static void large_products_are_given_bulk_copies_where_there_are_any(void)
 static void large_products_elsewhere_are_given_asynchronous_copies(void)
 {
 	static const struct sb_target targets[] = {
-		{80, 108, 166912, true}, {86, 84, 101376, true},   {87, 16, 166912, true},
-		{89, 128, 101376, true}, {89, 128, 101376, false},
+		{80, 108, 166912, true, false},	 {86, 84, 101376, true, false},
+		{87, 16, 166912, true, false},	 {89, 128, 101376, true, false},
+		{89, 128, 101376, false, false},
 	};
-	const struct sb_target turing = {75, 68, 65536, true};
+	const struct sb_target turing = {75, 68, 65536, true, false};
 
 	for (size_t t = 0; t < sizeof targets / sizeof *targets; t++)
 		for (int64_t n = 4096; n <= 16384; n *= 2)
@@ -95,7 +96,7 @@ static void tiles_follow_the_grid(void)
 		int64_t n;
 		const char *name;
 	} fastest[] = {
-		{256, "sgemm_bulk_32x32x32"},	       {384, "sgemm_bulk_64x32x32"},
+		{256, "sgemm_gather_32x32x32"},	       {384, "sgemm_bulk_64x32x32"},
 		{512, "sgemm_bulk_64x32x32"},	       {640, "sgemm_bulk_64x64x32"},
 		{768, "sgemm_bulk_96x48x32"},	       {1024, "sgemm_bulk_128x64x32"},
 		{1280, "sgemm_bulk_128x128x32"},       {1536, "sgemm_bulk_96x96x32"},
@@ -134,8 +135,8 @@ static void k_is_split_where_tiles_are_few(void)
 {
 	const struct sb_kernel *split = sb_registry_find("sgemm_split_64x64x32");
 
-	CU_ASSERT_STRING_EQUAL(picked(64, 64, 65536, h200), "sgemm_split_64x64x32");
-	CU_ASSERT_STRING_EQUAL(picked(128, 128, 8192, h200), "sgemm_split_64x64x32");
+	CU_ASSERT(sb_registry_splits(sb_registry_pick(64, 64, 65536, &h200)));
+	CU_ASSERT(sb_registry_splits(sb_registry_pick(128, 128, 8192, &h200)));
 	CU_ASSERT_STRING_EQUAL(picked(1, 8192, 8192, h200), "sgemm_thin_4x256x32");
 	CU_ASSERT_STRING_EQUAL(picked(8192, 1, 8192, h200), "sgemm_thin_256x4x32");
 	CU_ASSERT_STRING_EQUAL(picked(8, 8192, 8192, h200), "sgemm_thin_16x256x16");
@@ -147,10 +148,41 @@ static void k_is_split_where_tiles_are_few(void)
 	CU_ASSERT_EQUAL(sb_registry_work(split, 10, 20, 520), 3 * 10 * 20 * sizeof(float));
 }
 
+/* Of operands that lie on the device already panels are made where the sums are long enough. */
+static void panels_are_made_where_that_pays(void)
+{
+	static const int64_t thin[][3] = {{1760, 32, 1760}, {35, 8457, 4096}, {4096, 16, 4096}};
+	struct sb_target packs = h200;
+
+	packs.packs = true;
+	for (size_t i = 0; i < sizeof thin / sizeof *thin; i++)
+		CU_ASSERT_EQUAL(sb_registry_pick(thin[i][0], thin[i][1], thin[i][2], &packs)->form,
+				SB_FORM_ANY);
+	CU_ASSERT_EQUAL(sb_registry_pick(7680, 32, 2560, &h200)->form, SB_FORM_PANELS);
+	CU_ASSERT_EQUAL(sb_registry_pick(7680, 32, 2560, &packs)->form, SB_FORM_ANY);
+	CU_ASSERT_EQUAL(sb_registry_pick(4096, 4096, 4096, &packs)->form, SB_FORM_PANELS);
+}
+
+static void few_values_of_k_are_given_what_writes_c_fast(void)
+{
+	CU_ASSERT_STRING_EQUAL(picked(4093, 4093, 1, h200), "sgemm_rank_128x128x32");
+	CU_ASSERT_STRING_EQUAL(picked(3001, 2003, 2, h200), "sgemm_rank_128x64x32");
+	CU_ASSERT_STRING_EQUAL(picked(4093, 4093, 33, h200), "sgemm_gather_128x64x16");
+}
+
+/* Each thread an element of its own, unless there are few and each has many chains. */
+static void the_sum_kernel_follows_the_elements(void)
+{
+	CU_ASSERT_EQUAL(sb_registry_sum(4096, 128, 4096, 132)->be, 256);
+	CU_ASSERT_EQUAL(sb_registry_sum(1760, 16, 1760, 132)->be, 256);
+	CU_ASSERT_EQUAL(sb_registry_sum(64, 64, 65536, 132)->be, 32);
+	CU_ASSERT_EQUAL(sb_registry_sums(), 2);
+}
+
 /* More work is never predicted to take less time, and what has no rate is never picked. */
 static void predictions_grow_with_the_product(void)
 {
-	const struct sb_target older = {86, 68, 101376, true};
+	const struct sb_target older = {86, 68, 101376, true, false};
 
 	for (int i = 0; i < sb_registry_count(); i++) {
 		const struct sb_kernel *kernel = sb_registry_row(i);
@@ -172,7 +204,7 @@ static void predictions_grow_with_the_product(void)
 
 static void choose(const void *name)
 {
-	const struct sb_target older = {80, 108, 166912, true};
+	const struct sb_target older = {80, 108, 166912, true, false};
 
 	CHECK(strcmp(sb_registry_choose(5, 5, 5, &older)->name, name) == 0);
 	CHECK(strcmp(sb_registry_choose(5, 5, 5, &older)->name, name) == 0);
@@ -381,6 +413,10 @@ int main(void)
 		{"tiles follow the grid", tiles_follow_the_grid},
 		{"thin products are given small tiles", thin_products_are_given_small_tiles},
 		{"k is split where tiles are few", k_is_split_where_tiles_are_few},
+		{"panels are made where that pays", panels_are_made_where_that_pays},
+		{"few values of k are given what writes C fast",
+		 few_values_of_k_are_given_what_writes_c_fast},
+		{"the sum kernel follows the elements", the_sum_kernel_follows_the_elements},
 		{"predictions grow with the product", predictions_grow_with_the_product},
 		{"a kernel asked for by name is used if it runs",
 		 a_kernel_asked_for_by_name_is_used_if_it_runs},

@@ -175,8 +175,8 @@ static void calls_are_told_by_shape(void)
 	const struct sb_call large = {.m = 2000, .n = 2000, .k = 2000, .trans_b = true},
 			     nearly = {.m = 1999, .n = 1100, .k = 2000, .trans_b = true},
 			     other = {.m = 2000, .n = 900, .k = 2000, .trans_b = true};
-	const struct sb_outcome gpu = {SB_GPU, SB_REASON_FASTER, "kernel", 0.25},
-				cpu = {SB_CPU, SB_REASON_STARTING, NULL, 0.5};
+	const struct sb_outcome gpu = {SB_GPU, SB_REASON_FASTER, "kernel", 0.25, {0}},
+				cpu = {SB_CPU, SB_REASON_STARTING, NULL, 0.5, {0}};
 	const struct sb_foreseen known = {0.75, 0.125, 0.0625}, nothing = {0, 0, 0};
 
 	sb_classes_reset();
@@ -208,7 +208,7 @@ static void calls_are_told_by_shape(void)
 static void more_shapes_than_there_is_room_for_are_told_together(void)
 {
 	static struct sb_class classes[SB_CLASSES + SB_SIDES];
-	const struct sb_outcome cpu = {SB_CPU, SB_REASON_FASTER, NULL, 1};
+	const struct sb_outcome cpu = {SB_CPU, SB_REASON_FASTER, NULL, 1, {0}};
 	const struct sb_foreseen nothing = {0, 0, 0};
 	uint64_t calls = 0, shapeless = 0;
 	int count, made = 0;

@@ -5,6 +5,7 @@
  */
 #include "bench.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct result {
 };
 
 static struct result measure_kernel(struct sb_bench_launch *launch, const struct sb_kernel *kernel,
-				    struct sb_bench_pace pace)
+				    struct sb_bench_pace pace, bool packed)
 {
 	struct result result = {-1, -1, -1, "-"};
 	bool emulated = kernel->arithmetic != SB_STRICT;
@@ -33,6 +34,8 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 		result.split = sb_bench_launch_median(launch, pace, sb_bench_launch_split);
 	if (kernel->form != SB_FORM_ANY)
 		result.pack = sb_bench_launch_median(launch, pace, sb_bench_launch_pack);
+	if (packed && result.pack > 0 && result.seconds > 0)
+		result.seconds += result.pack;
 	if (result.seconds >= 0)
 		result.bits = !sb_bench_launch_same(launch) ? "differ"
 			      : emulated		    ? "emulated"
@@ -41,18 +44,33 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 	return result;
 }
 
+/* Whether one of the words, separated by commas, is in the kernel's name; always if there are none.
+ */
+static bool named(const char *words, const struct sb_kernel *kernel)
+{
+	char word[64];
+
+	for (; words && *words; words += strcspn(words, ",") + (words[strcspn(words, ",")] != 0)) {
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(words, ","), words);
+		if (*word && strstr(kernel->name, word))
+			return true;
+	}
+	return !words;
+}
+
 /* Rows of the registry that are measured: those that would be picked, or all of them. */
 static bool wanted(const struct sb_bench *bench, const struct sb_device *device, int row,
 		   const struct sb_bench_shape *shape)
 {
-	const struct sb_target target = sb_launch_target(device);
+	struct sb_target target = sb_launch_target(device);
 	const struct sb_kernel *kernel = sb_registry_row(row);
 	bool strict = bench->maths[SB_MATH_STRICT];
 	enum sb_fallback why;
 	struct sb_tiers tiers;
 
+	target.packs = sb_bench_asked(bench, SB_OPTION_bench_packed);
 	if (sb_bench_asked(bench, SB_OPTION_bench_ladder))
-		return true;
+		return named(bench->options->value[SB_OPTION_bench_kernels], kernel);
 	if (bench->maths[SB_MATH_EMULATED]) {
 		if (!sb_registry_choose_tiers(shape->m, shape->n, shape->k, &target, &tiers, &why))
 			strict = true;
@@ -97,6 +115,7 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 	struct result *results = calloc((size_t)sb_registry_count(), sizeof *results);
 	struct sb_bench_product product = sb_bench_product(data, shape);
 	struct sb_bench_launch launch;
+	bool packed = sb_bench_asked(bench, SB_OPTION_bench_packed);
 	double cublas = -1;
 
 	if (!results || !sb_bench_launch_open(&launch, device, &product, data->reference)) {
@@ -105,7 +124,8 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 	}
 	for (int row = 0; row < sb_registry_count(); row++)
 		if (wanted(bench, device, row, shape))
-			results[row] = measure_kernel(&launch, sb_registry_row(row), bench->pace);
+			results[row] =
+				measure_kernel(&launch, sb_registry_row(row), bench->pace, packed);
 	if (sb_bench_asked(bench, SB_OPTION_bench_peers))
 		cublas = sb_bench_launch_median(&launch, bench->pace, sb_bench_launch_cublas);
 	if (cublas >= 0 && !sb_bench_launch_right(&launch))

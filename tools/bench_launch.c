@@ -27,14 +27,27 @@ static bool finish(struct sb_bench_launch *launch)
 	       sb_device_wait(launch->device, launch->end, PATIENCE) == SB_OK;
 }
 
-static bool up(struct sb_bench_launch *launch, sb_cu_deviceptr *to, const float *from,
-	       int64_t count)
+static size_t offset(const struct sb_bench_launch *launch)
+{
+	return (size_t)launch->product->shape->offset * sizeof(float);
+}
+
+static bool take_floats(struct sb_bench_launch *launch, sb_cu_deviceptr *to, int64_t count)
+{
+	return launch->device->cu->memory_alloc(to, (size_t)count * sizeof(float)) == SB_CU_SUCCESS;
+}
+
+/* An operand, so far behind an aligned address as the shape says. */
+static bool take(struct sb_bench_launch *launch, sb_cu_deviceptr *to, const float *from,
+		 int64_t count)
 {
 	const struct sb_driver *cu = launch->device->cu;
-	size_t bytes = (size_t)count * sizeof *from;
+	size_t bytes = (size_t)count * sizeof *from, behind = offset(launch);
 
-	return cu->memory_alloc(to, bytes) == SB_CU_SUCCESS &&
-	       (!from || fine(launch, cu->copy_up(*to, from, bytes, stream(launch)), "an upload"));
+	if (cu->memory_alloc(to, bytes + behind) != SB_CU_SUCCESS)
+		return false;
+	*to += behind;
+	return !from || fine(launch, cu->copy_up(*to, from, bytes, stream(launch)), "an upload");
 }
 
 static bool poison(struct sb_bench_launch *launch)
@@ -66,9 +79,9 @@ bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *devi
 		.device = device, .product = product, .reference = reference};
 	done = cu->event_create(&launch->start, SB_CU_EVENT_DEFAULT) == SB_CU_SUCCESS &&
 	       cu->event_create(&launch->end, SB_CU_EVENT_DEFAULT) == SB_CU_SUCCESS &&
-	       up(launch, &launch->a, product->a, extent->a) &&
-	       up(launch, &launch->b, product->b, extent->b) &&
-	       up(launch, &launch->c, NULL, extent->c);
+	       take(launch, &launch->a, product->a, extent->a) &&
+	       take(launch, &launch->b, product->b, extent->b) &&
+	       take(launch, &launch->c, NULL, extent->c);
 	if (done && reference)
 		done = sb_bench_launch_prepare(launch, sb_registry_plain()) && poison(launch) &&
 		       sb_bench_launch_gemm(launch) && down(launch, reference);
@@ -84,11 +97,11 @@ void sb_bench_launch_close(struct sb_bench_launch *launch)
 	const struct sb_driver *cu = launch->device->cu;
 
 	if (launch->c)
-		(void)cu->memory_free(launch->c);
+		(void)cu->memory_free(launch->c - offset(launch));
 	if (launch->b)
-		(void)cu->memory_free(launch->b);
+		(void)cu->memory_free(launch->b - offset(launch));
 	if (launch->a)
-		(void)cu->memory_free(launch->a);
+		(void)cu->memory_free(launch->a - offset(launch));
 	if (launch->end)
 		(void)cu->event_destroy(launch->end);
 	if (launch->start)
@@ -123,7 +136,7 @@ static struct sb_pack_args describe(const struct sb_bench_launch *launch, sb_cu_
 static bool take_panel(struct sb_bench_launch *launch, sb_cu_deviceptr *panel,
 		       struct sb_pack_args *pack)
 {
-	if (!up(launch, panel, NULL, pack->ld * pack->padded_depth))
+	if (!take_floats(launch, panel, pack->ld * pack->padded_depth))
 		return false;
 	pack->to = (float *)(uintptr_t)*panel;
 	return true;
@@ -136,7 +149,7 @@ static bool take_work(struct sb_bench_launch *launch)
 	size_t bytes = launch->emulated ? sb_registry_tiers_work(&launch->tiers, m, n, k)
 					: sb_registry_work(launch->kernel, m, n, k);
 
-	if (bytes && !up(launch, &launch->work, NULL, (int64_t)(bytes / sizeof(float))))
+	if (bytes && !take_floats(launch, &launch->work, (int64_t)(bytes / sizeof(float))))
 		return false;
 	launch->gemm.work = (float *)(uintptr_t)launch->work;
 	return true;

@@ -238,26 +238,40 @@ static bool draw(struct sb_bench_shapes *shapes, long count, long seed, long lar
 	return true;
 }
 
-bool sb_bench_shapes_open(struct sb_bench_shapes *shapes, const struct sb_options *options)
+static bool gather(struct sb_bench_shapes *shapes, const struct sb_options *options,
+		   const struct list *sizes, const struct list *words, const struct list *pads)
 {
 	long count = sb_option_number(options, SB_OPTION_bench_shapes, 0, 1, 100000);
 	long seed = sb_option_number(options, SB_OPTION_bench_seed, 1, 0, 1L << 62);
 	long largest = sb_option_number(options, SB_OPTION_bench_largest, 4096, 1, LARGEST);
 	const char *file = options->value[SB_OPTION_bench_shapes_from];
+
+	if (count < 0 || seed < 0 || largest < 0)
+		return false;
+	if (file)
+		return read_file(shapes, file, pads);
+	if (count ? draw(shapes, count, seed, largest) : combine(shapes, sizes, words, pads))
+		return true;
+	fputs("shimblas bench: out of memory\n", stderr);
+	return false;
+}
+
+bool sb_bench_shapes_open(struct sb_bench_shapes *shapes, const struct sb_options *options)
+{
+	long offset = sb_option_number(options, SB_OPTION_bench_offset, 0, 0, 1024);
 	struct list sizes, words, pads;
 
 	*shapes = (struct sb_bench_shapes){NULL, 0};
-	if (count < 0 || seed < 0 || largest < 0 ||
+	if (offset < 0 ||
 	    !parse_list(&sizes, options, SB_OPTION_bench_sizes, "512,1024,2048,4096", parse_size) ||
 	    !parse_list(&words, options, SB_OPTION_bench_transposes, "nn", parse_transposes) ||
 	    !parse_list(&pads, options, SB_OPTION_bench_pads, "0", parse_pad))
 		return false;
-	if (file)
-		return read_file(shapes, file, &pads);
-	if (count ? draw(shapes, count, seed, largest) : combine(shapes, &sizes, &words, &pads))
-		return true;
-	fputs("shimblas bench: out of memory\n", stderr);
-	return false;
+	if (!gather(shapes, options, &sizes, &words, &pads))
+		return false;
+	for (int row = 0; row < shapes->count; row++)
+		shapes->rows[row].offset = offset;
+	return true;
 }
 
 void sb_bench_shapes_close(struct sb_bench_shapes *shapes)

@@ -11,7 +11,8 @@
 struct sb_bench_shape {
 	int64_t m, n, k;
 	bool trans_a, trans_b;
-	int64_t pad; /* elements by which each leading dimension is longer than it must be */
+	int64_t pad;	/* elements by which each leading dimension is longer than it must be */
+	int64_t offset; /* and by which operands on the device begin behind an aligned address */
 };
 
 struct sb_bench_shapes {

@@ -61,6 +61,10 @@ elif check == "both":
     assert host[0]["backend_ms"] == host[1]["backend_ms"], host
     assert host[0]["difference"] != host[1]["difference"], host
     assert [row["bits"] for row in device] == ["same", "emulated"], device
+elif check == "named":
+    names = [row["kernel"] for row in device]
+    assert len(names) > 2, names
+    assert all(name.startswith("sgemm_rank") or "_gather_64x" in name for name in names), names
 elif check == "peers":
     assert "SHIMBLAS_DRIVER" in page["peers"], page["peers"]
     assert all(row["nvblas_ms"] is None and row["cublasxt_ms"] is None for row in host), host
@@ -127,6 +131,7 @@ reads 'both kinds of arithmetic' both -- env SHIMBLAS_KERNEL=sgemm_fp16x3_128x12
     bench --json --repeat 1 --sizes 40x30x1030 --math both
 one_line 'both kinds of arithmetic' "$scratch/page.err"
 lines=0
+reads 'named kernels' named '' -- bench --json --repeat 1 --sizes 70x30x50 --ladder --kernels rank,gather_64x --only device --offset 1
 reads 'peers with another driver' peers -- bench --json --repeat 1 --sizes 40 --peers
 lines=1
 reads 'no driver' nothing -- env SHIMBLAS_DRIVER=/nowhere.so "$command" bench --json --repeat 1 \

@@ -12,6 +12,7 @@
 #define SB_DEVICE inline
 #define SB_UNROLL
 #define SB_ROLLED
+#define SB_UNROLL_BY(count)
 #define SB_TOTALS_KEPT				    12
 #define SB_GLOBAL(threads, blocks, name, args_type) extern "C" void name(const args_type args)
 
@@ -41,7 +42,8 @@ void sb_exact_flag(unsigned *flag, bool raise, sb_exact_line line);
 void *sb_exact_shared_memory(size_t bytes, int dynamic);
 void sb_exact_barrier(void);
 void sb_exact_warp_barrier(void);
-void sb_exact_async_copy(float *to, const float *from, unsigned bytes, sb_exact_line line);
+void sb_exact_async_copy(float *to, const float *from, unsigned bytes, unsigned whole,
+			 sb_exact_line line);
 void sb_exact_async_commit(void);
 void sb_exact_async_wait(unsigned left);
 void sb_exact_copy_init(uint64_t *barrier, unsigned arrivals, sb_exact_line line);
@@ -206,7 +208,23 @@ static inline void sb_async_copy4(float (&to)[rows][columns], int row, int colum
 {
 	sb_exact_extent(row, rows, column, columns, 4, line);
 	if (asked)
-		sb_exact_async_copy(&to[row][column], from, 16, line);
+		sb_exact_async_copy(&to[row][column], from, 16, 16, line);
+}
+
+template <int rows, int columns>
+static inline void sb_async_fill4(float (&to)[rows][columns], int row, int column,
+				  const float *from, int count, SB_HERE)
+{
+	sb_exact_extent(row, rows, column, columns, 4, line);
+	sb_exact_async_copy(&to[row][column], from, (unsigned)count * 4, 16, line);
+}
+
+template <int rows, int columns>
+static inline void sb_async_fill(float (&to)[rows][columns], int row, int column, const float *from,
+				 bool inside, SB_HERE)
+{
+	sb_exact_extent(row, rows, column, columns, 1, line);
+	sb_exact_async_copy(&to[row][column], from, inside ? 4 : 0, 4, line);
 }
 
 static inline void sb_async_commit()

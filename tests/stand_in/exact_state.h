@@ -51,7 +51,7 @@ struct sb_exact_moment {
 struct sb_exact_async {
 	size_t offset; /* in shared memory, bytes */
 	const void *from;
-	unsigned bytes, group;
+	unsigned bytes, whole, group; /* bytes are copied, zeros follow up to the whole */
 };
 
 /* Accumulators of a fiber: its own, or given to the tensor core until it holds them again. */

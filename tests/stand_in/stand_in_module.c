@@ -35,12 +35,14 @@ static const struct kernel kernels[] = {
 	 METHOD_IS(method, 'b', 'u', "bulk") || METHOD_IS(method, 's', 'l', "slab") ||             \
 		 METHOD_IS(method, 'p', 'e', "persistent"),                                        \
 	 METHOD_IS(method, 's', 'l', "slab") || METHOD_IS(method, 's', 'p', "split") ||            \
-		 METHOD_IS(method, 't', 'h', "thin"),                                              \
+		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||   \
+		 METHOD_IS(method, 'r', 'a', "rank"),                                              \
 	 METHOD_IS(method, 'p', 'e', "persistent"),                                                \
 	 METHOD_IS(method, 'p', 'l', "plain") || METHOD_IS(method, 'b', 'u', "bulk") ||            \
 		 METHOD_IS(method, 'p', 'e', "persistent") ||                                      \
 		 METHOD_IS(method, 's', 'l', "slab") || METHOD_IS(method, 's', 'p', "split") ||    \
-		 METHOD_IS(method, 't', 'h', "thin"),                                              \
+		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||   \
+		 METHOD_IS(method, 'r', 'a', "rank"),                                              \
 	 1},
 /* In whole registers of a multiprocessor, one block of which fills it. */
 #define SB_TENSOR(method, BM, BN, BK, threads_, cluster_, stages, dynamic_, form, arch_, text)     \

@@ -103,6 +103,8 @@ command -v cuobjdump >/dev/null || archs=
 for arch in $archs; do
     [ "$arch" -lt 80 ] && continue
     share "$arch" multistage_128x128x32 92
+    share "$arch" gather_128x128x32 92
+    share "$arch" gather_128x64x16 92
     [ "$arch" -lt 90 ] && continue
     share "$arch" bulk_128x128x32 92
     share "$arch" persistent_128x128x32 92
