@@ -37,7 +37,7 @@ struct stand_in_live {
 
 /*
  * Changes the named keys, forgets the former faults, counts and violation, and heals lost
- * devices. NULL: all defaults. -1 and a line on stderr for a text that makes no sense.
+ * devices, which know nothing of what was queued on them. NULL: all defaults. -1 and a line on stderr for a text that makes no sense.
  */
 int stand_in_configure(const char *text);
 

@@ -141,13 +141,29 @@ static bool read_text(const char *text)
 	return true;
 }
 
+/* What was queued on a lost device is forgotten with the loss, and nobody waits for it. */
+static void heal(void)
+{
+	for (struct CUctx_st *c = context_each(NULL); c; c = context_each(c)) {
+		if (!world.lost[c->device])
+			continue;
+		stream_clear(&c->null);
+		for (struct CUstream_st *s = c->streams; s; s = s->next)
+			stream_clear(s);
+	}
+	for (struct CUevent_st *e = world.events; e; e = e->next)
+		if (e->last && !e->last->record && world.lost[e->context->device])
+			e->last->done = true;
+	memset(world.lost, 0, sizeof world.lost);
+}
+
 static bool apply(const char *text)
 {
 	if (!world.configured || !text)
 		world.settings = defaults;
 	world.configured = true;
 	world.fault_count = 0;
-	memset(world.lost, 0, sizeof world.lost);
+	heal();
 	memset(world.bytes, 0, sizeof world.bytes);
 	world.error[0] = '\0';
 	memset(world.calls, 0, sizeof world.calls);
