@@ -209,7 +209,8 @@ static enum sb_place place_of(struct sb_device *device, const void *pointer)
 
 	if (result != SB_CU_SUCCESS) {
 		(void)sb_device_check(device, result, "looking at a pointer");
-		return SB_PLACE_PAGEABLE;
+		/* The driver copies from wherever it is. */
+		return sb_process_reads(pointer) ? SB_PLACE_PAGEABLE : SB_PLACE_ELSEWHERE;
 	}
 	if (managed)
 		return SB_PLACE_PAGEABLE;
@@ -220,10 +221,17 @@ static enum sb_place place_of(struct sb_device *device, const void *pointer)
 	return SB_PLACE_PAGEABLE;
 }
 
+static bool beyond_cpu(enum sb_place place)
+{
+	return place == SB_PLACE_DEVICE || place == SB_PLACE_ELSEWHERE;
+}
+
 enum sb_place sb_device_place(struct sb_device *device, const void *pointer, size_t bytes)
 {
 	enum sb_place first = place_of(device, pointer);
 	enum sb_place last = place_of(device, (const char *)pointer + bytes - 1);
 
-	return first == last ? first : SB_PLACE_PAGEABLE;
+	if (first == last)
+		return first;
+	return beyond_cpu(first) || beyond_cpu(last) ? SB_PLACE_ELSEWHERE : SB_PLACE_PAGEABLE;
 }

@@ -253,7 +253,7 @@ static void disturb(uint64_t *state)
 	if (draw(state, 3) == 0)
 		snprintf(fault, sizeof fault, kinds[draw(state, 4)], slots[draw(state, 14)],
 			 1 + draw(state, 300));
-	snprintf(text, sizeof text, "seed=%u,slow=%u,short=%uK,%s", draw(state, 100),
+	snprintf(text, sizeof text, "forget,seed=%u,slow=%u,short=%uK,%s", draw(state, 100),
 		 draw(state, 10) == 0, draw(state, 4) ? 0 : 16 + draw(state, 600), fault);
 	/* A call that is at work must not find that what it has queued is forgotten. */
 	if (sb_device_health(&why) == SB_HEALTH_STARTING || !sb_device_take(device, 60))
