@@ -192,59 +192,6 @@ static void survive(const void *unused)
 		CHECK(run_product(&p, &status, &finished));
 }
 
-/* How often a run without a fault calls a slot: a line of the stand-in's report. */
-static long calls_of(const char *slot, const char *report)
-{
-	FILE *file = fopen(report, "r");
-	char name[64];
-	long calls, found = 0;
-
-	while (file && fscanf(file, "%63s %ld", name, &calls) == 2)
-		if (strcmp(name, slot) == 0)
-			found = calls;
-	if (file)
-		fclose(file);
-	return found;
-}
-
-static void any_driver_call_may_fail(void)
-{
-	static const char *const slots[] = {
-#define SB_DRIVER(slot, base, symbol, version, parameters) #slot,
-#include "driver.def"
-#undef SB_DRIVER
-	};
-	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE", "from=%s:%d:OUT_OF_MEMORY",
-					     "lose=%s:%d", "crash=%s:%d"};
-	/* Processes are dear under a sanitizer. */
-	const char *sanitized = getenv("SB_SANITIZED");
-	int most = sanitized && strcmp(sanitized, "yes") == 0 ? 1 : 6, seen = 0;
-	char report[200], text[400];
-
-	snprintf(report, sizeof report, "%s/calls", suite_scratch());
-	snprintf(text, sizeof text, "SB_STAND_IN=report=%s SHIMBLAS_PINNED_MEMORY=128K", report);
-	CU_ASSERT_EQUAL(in_child(text, survive, NULL), 0);
-	for (size_t s = 0; s < COUNT(slots); s++)
-		for (size_t f = 0; f < COUNT(faults); f++)
-			for (int n = 1; n <= most && n <= calls_of(slots[s], report); n += 5) {
-				char fault[100];
-				int failures;
-
-				snprintf(fault, sizeof fault, faults[f], slots[s], n);
-				snprintf(text, sizeof text,
-					 "SB_STAND_IN=seed=%d,%s SHIMBLAS_LOGFILE=/dev/null "
-					 "SHIMBLAS_PINNED_MEMORY=128K SHIMBLAS_KERNEL=%s",
-					 n, fault,
-					 n % 2 ? "sgemm_bulk_256x128x32" : "sgemm_plain_64x64x16");
-				failures = in_child(text, survive, NULL);
-				if (failures)
-					fprintf(stderr, "with %s: %d\n", text, failures);
-				CU_ASSERT_EQUAL(failures, 0);
-				seen++;
-			}
-	CU_ASSERT(seen > 80);
-}
-
 /* Each wait is short, and yet they would never end. */
 static void crawl(const void *unused)
 {
@@ -355,7 +302,6 @@ int main(void)
 		 every_order_of_a_late_device_gives_them_too},
 		{"every plan makes the same bits", every_plan_makes_the_same_bits},
 		{"many threads may call at once", many_threads_may_call_at_once},
-		{"any driver call may fail", any_driver_call_may_fail},
 		{"the deadline is the call's", the_deadline_is_the_calls},
 		{"a device without a kernel is told as such",
 		 a_device_without_a_kernel_is_told_as_such},
