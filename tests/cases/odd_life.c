@@ -341,31 +341,27 @@ static void *multiply_on_small_stack(void *unused)
 }
 
 /*
- * 64 KiB, and what the thread-local data of the libraries takes of a stack (OpenBLAS's are 60). The
- * products are the GPU's: OpenBLAS's own need more.
+ * 64 KiB, beside what the thread-local data of OpenBLAS take of every thread's. The products are the
+ * GPU's: OpenBLAS's own need more.
  */
 static int small_stacks(void)
 {
 	pthread_attr_t attributes;
-	size_t size = 64 << 10;
 	int wrong = 0;
 
 	pthread_attr_init(&attributes);
-	for (int made = 0; made < 3;) {
+	if (pthread_attr_setstacksize(&attributes, (64 + 60) << 10))
+		return UNABLE;
+	for (int i = 0; i < 3; i++) {
 		pthread_t thread;
 		void *result;
 
-		if (pthread_attr_setstacksize(&attributes, size))
-			return UNABLE;
-		if (pthread_create(&thread, &attributes, multiply_on_small_stack, NULL)) {
-			size += 4096;
-			continue;
-		}
+		if (pthread_create(&thread, &attributes, multiply_on_small_stack, NULL))
+			return 1;
 		pthread_join(thread, &result);
 		wrong += result != NULL;
-		made++;
 	}
-	return wrong || size > 128 << 10;
+	return wrong;
 }
 
 static int no_proc(void)
