@@ -256,7 +256,7 @@ static long step_of(enum fault_slot slot)
 {
 	const char *sanitized = getenv("SB_SANITIZED");
 
-	return sanitized && strcmp(sanitized, "yes") == 0 ? 5 + (long)slot % 3 : 1;
+	return sanitized && strcmp(sanitized, "yes") == 0 ? 11 + (long)slot % 3 : 1;
 }
 
 static long try_slot(enum fault_slot slot, long calls, const struct stand_in_live *before)

@@ -259,6 +259,17 @@ static void run(const struct input *in, cblas_function *cblas, f77_function *f77
 	_mm_setcsr(before);
 }
 
+/* Where one could not be popped it is left, and the device lost. */
+static void drop_contexts(void)
+{
+	const struct sb_driver *cu = sb_driver_open();
+	sb_cu_context context;
+
+	while (cu->context_current(&context) == 0 && context)
+		if (cu->context_pop(&context) != 0)
+			return;
+}
+
 /* The library's answer; which side gave it. */
 static const char *answer(const struct input *in)
 {
@@ -276,6 +287,7 @@ static const char *answer(const struct input *in)
 	/* A lost device is none of this process's for ever, but for the next input. */
 	FUZZ_CHECK(configure("forget") == 0, "healing");
 	(void)sb_device_turn(SB_HEALTH_LOST, SB_HEALTH_READY, SB_REASON_LOST);
+	drop_contexts();
 	return last.side;
 }
 
