@@ -309,6 +309,7 @@ static void every_fault(const void *kind)
 		tried += try_slot((enum fault_slot)s, counts[s], &before);
 	/* What was queued and forgotten is the stand-in's. */
 	CHECK(mallinfo2().uordblks < heap + 65536);
+	CHECK(tried > 30);
 	printf("    %s: %ld faults\n", this.kind->name, tried);
 }
 

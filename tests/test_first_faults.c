@@ -44,7 +44,7 @@ static void call_once(void)
 static void start_and_call(const void *unused)
 {
 	(void)unused;
-	sb_device_least_patience = 0.05;
+	sb_device_least_patience = 0.02;
 	sb_split_least = (struct sb_split_least){.extent = 1, .bytes = 0};
 	sb_process_start();
 	sb_start_buy();
@@ -147,11 +147,45 @@ static void whatever_fails_first_on_two(void)
 	whatever_fails_first("two devices", "devices=2");
 }
 
+/* From nothing at all to plenty, of what the card has, gives at once, we may use, or can pin. */
+static void memory_may_be_short_at_every_level(void)
+{
+	static const char *const knobs[] = {
+		"SB_STAND_IN=memory=%ld",
+		"SB_STAND_IN=short=%ld",
+		"SHIMBLAS_DEVICE_MEMORY=%ld",
+		"SHIMBLAS_PINNED_MEMORY=%ld",
+		"SB_STAND_IN=devices=2,short=%ld SHIMBLAS_DEVICE=all",
+	};
+	static const struct product shapes[] = {
+		{200, 190, 40, 1, 0, 1, 0, 2, 1, 0.5f},
+		{40, 66, 780, 0, 0, 3, 1, 5, 1.5f, 1},
+	};
+
+	for (int s = 0; s < 2; s++) {
+		data = product_make(&shapes[s]);
+		for (size_t k = 0; k < sizeof knobs / sizeof *knobs; k++)
+			for (long bytes = 1; bytes < 8 << 20; bytes = bytes * 5 / 3 + 1) {
+				char knob[100], text[200];
+				int failures;
+
+				snprintf(knob, sizeof knob, knobs[k], bytes);
+				snprintf(text, sizeof text, "%s SHIMBLAS_LOGFILE=/dev/null", knob);
+				failures = in_child(text, start_and_call, NULL);
+				if (failures)
+					fprintf(stderr, "with %s: %d\n", text, failures);
+				CU_ASSERT_EQUAL(failures, 0);
+			}
+		product_free(&data);
+	}
+}
+
 int main(void)
 {
 	const struct suite_case tests[] = {
 		{"whatever fails first, on one device", whatever_fails_first_on_one_device},
 		{"whatever fails first, on two", whatever_fails_first_on_two},
+		{"memory may be short at every level", memory_may_be_short_at_every_level},
 	};
 
 	if (!child_driver() || !child_driver_is_stand_in())

@@ -20,43 +20,9 @@
 #include <unistd.h>
 
 #include "blas_names.h"
+#include "whole_product.h"
 
-enum { N = 260, UNABLE = 77 };
-
-struct operands {
-	float a[N * N], b[N * N], c[N * N];
-};
-
-static int multiply_in(struct operands *o, int n)
-{
-	int wrong = 0;
-
-	for (int i = 0; i < n * n; i++) {
-		o->a[i] = (float)(i % 7 - 3);
-		o->b[i] = (float)(i % 5 - 2);
-		o->c[i] = (float)(i % 3);
-	}
-	cblas_sgemm(COLUMN_MAJOR, NO_TRANS, TRANS, n, n, n, 1, o->a, n, o->b, n, 2, o->c, n);
-	/* Every seventeenth column is enough to see a block that is missing. */
-	for (int j = 0; j < n; j += 17)
-		for (int i = 0; i < n; i++) {
-			float wanted = 2 * (float)((i + j * n) % 3);
-
-			for (int k = 0; k < n; k++)
-				wanted += o->a[i + k * n] * o->b[j + k * n];
-			wrong += o->c[i + j * n] != wanted;
-		}
-	return wrong;
-}
-
-static int multiply(void)
-{
-	struct operands *o = malloc(sizeof *o);
-	int wrong = o ? multiply_in(o, N) : 1;
-
-	free(o);
-	return wrong;
-}
+enum { UNABLE = 77 };
 
 static int wait_for(pid_t child)
 {
@@ -341,8 +307,8 @@ static void *multiply_on_small_stack(void *unused)
 }
 
 /*
- * 64 KiB, beside what the thread-local data of OpenBLAS take of every thread's. The products are the
- * GPU's: OpenBLAS's own need more.
+ * 64 KiB, beside what the thread-local data of OpenBLAS take of every thread's. The products are
+ * the GPU's: OpenBLAS's own need more.
  */
 static int small_stacks(void)
 {

@@ -12,9 +12,7 @@
  * SHIMBLAS_DRIVER says which driver. Prints a line every ten seconds, and at the end what it has
  * done; exits 1 if an answer was wrong or something has grown.
  */
-#include <dirent.h>
 #include <dlfcn.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -26,6 +24,7 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "holding.h"
 #include "settings.h"
 #include "shimblas.h"
 
@@ -278,38 +277,6 @@ static void disturb(uint64_t *state)
 	sb_device_give(device);
 }
 
-static long count_entries(const char *path)
-{
-	DIR *folder = opendir(path);
-	long count = 0;
-
-	while (folder && readdir(folder))
-		count++;
-	if (folder)
-		closedir(folder);
-	return count;
-}
-
-struct held {
-	long heap, resident, threads, files; /* the first two in KiB */
-};
-
-static struct held hold(void)
-{
-	struct held held = {.threads = count_entries("/proc/self/task"),
-			    .files = count_entries("/proc/self/fd")};
-	FILE *statm = fopen("/proc/self/statm", "r");
-	long size = 0, resident = 0;
-
-	if (statm && fscanf(statm, "%ld %ld", &size, &resident) == 2)
-		held.resident = resident * (sysconf(_SC_PAGESIZE) / 1024);
-	if (statm)
-		fclose(statm);
-	(void)malloc_trim(0);
-	held.heap = (long)((mallinfo2().uordblks + mallinfo2().hblkhd) / 1024);
-	return held;
-}
-
 static void tell(const struct held *held)
 {
 	printf("%6.0f s: %ld calls, %ld on the GPU, %ld wrong, %ld forks, %ld losses; "
@@ -318,24 +285,6 @@ static void tell(const struct held *held)
 	       atomic_load(&forks), atomic_load(&losses), held->heap, held->resident, held->threads,
 	       held->files);
 	fflush(stdout);
-}
-
-/* The most of each; what is in use at a moment goes up and down. */
-static void widen(struct held *most, const struct held *held)
-{
-	most->heap = held->heap > most->heap ? held->heap : most->heap;
-	most->resident = held->resident > most->resident ? held->resident : most->resident;
-	most->threads = held->threads > most->threads ? held->threads : most->threads;
-	most->files = held->files > most->files ? held->files : most->files;
-}
-
-static int has_grown(const struct held *early, const struct held *late)
-{
-	/* Products in flight, of each thread. */
-	long swing = 4096 + THREADS * 4 * (long)((size_t)largest * (size_t)largest / 256);
-
-	return late->heap > early->heap + swing || late->resident > early->resident + swing ||
-	       late->threads > early->threads || late->files > early->files + 2;
 }
 
 static void find_stand_in(void)
@@ -353,12 +302,14 @@ int main(int argc, char **argv)
 						   SHIMBLAS_MODE_CPU};
 	double seconds = argc > 1 ? atof(argv[1]) : 0, told = 0;
 	struct held early = {0}, late = {0}, held;
+	long swing; /* products in flight, of each thread, in KiB */
 	pthread_t threads[THREADS];
 	uint64_t state;
 
 	if (seconds <= 0)
 		return 2;
 	largest = argc > 2 ? atoi(argv[2]) : largest;
+	swing = 4096 + THREADS * 4 * (long)((size_t)largest * (size_t)largest / 256);
 	state = argc > 3 ? strtoull(argv[3], NULL, 10) * 2 + 1 : 88172645463325252u;
 	/* A fork while another thread is at work with OpenBLAS's own threads hangs in OpenBLAS. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 1);
@@ -380,8 +331,8 @@ int main(int argc, char **argv)
 			(void)shimblas_set_mode(modes[draw(&state, 5)]);
 		if (draw(&state, 20) == 0)
 			fork_one(&state);
-		held = hold();
-		widen(now() - began < seconds / 5 ? &early : &late, &held);
+		held = held_now();
+		held_widen(now() - began < seconds / 5 ? &early : &late, &held);
 		if (now() - told > 10) {
 			tell(&held);
 			told = now();
@@ -390,12 +341,13 @@ int main(int argc, char **argv)
 	atomic_store(&over, true);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	held = hold();
+	held = held_now();
 	tell(&held);
-	if (has_grown(&early, &late))
+	if (held_grown(&early, &late, swing))
 		printf("grown: heap %ld to %ld KiB, resident %ld to %ld, threads %ld to %ld, files "
 		       "%ld to %ld\n",
 		       early.heap, late.heap, early.resident, late.resident, early.threads,
 		       late.threads, early.files, late.files);
-	return atomic_load(&wrong) != 0 || has_grown(&early, &late) || atomic_load(&on_gpu) == 0;
+	return atomic_load(&wrong) != 0 || held_grown(&early, &late, swing) ||
+	       atomic_load(&on_gpu) == 0;
 }
