@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arena.h"
 
+#include "region.h"
 #include "settings.h"
 
 #define GIB	  ((size_t)1 << 30)
 #define ALIGNMENT ((size_t)256)
 
-static struct region {
-	sb_cu_deviceptr base;
-	size_t bytes;
-} regions[SB_DEVICES];
+static struct sb_region regions[SB_DEVICES];
 
 static struct {
 	void *base;
@@ -44,47 +42,22 @@ size_t sb_arena_bound(struct sb_device *device)
 		       sb_settings()->device_memory);
 }
 
-static enum sb_status drop(struct sb_device *device)
-{
-	struct region *region = &regions[device->index];
-	enum sb_status status = SB_OK;
-
-	if (region->base)
-		status = sb_device_check(device, device->cu->memory_free(region->base),
-					 "freeing device memory");
-	region->base = 0;
-	region->bytes = 0;
-	return status;
-}
-
 enum sb_status sb_arena_take(struct sb_device *device, size_t bytes, sb_cu_deviceptr *base)
 {
-	struct region *region = &regions[device->index];
+	struct sb_region *region = &regions[device->index];
 	enum sb_status status;
 
 	bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 	if (bounded(bytes, sb_settings()->device_memory) < bytes)
 		return SB_NO_MEMORY;
-	if (bytes > region->bytes) {
-		status = drop(device);
-		if (status != SB_OK)
-			return status;
-		status = sb_device_check(device, device->cu->memory_alloc(&region->base, bytes),
-					 "allocating device memory");
-		if (status != SB_OK) {
-			region->base = 0;
-			return status;
-		}
-		region->bytes = bytes;
-	}
+	status = sb_region_grow(device, region, bytes, sb_arena_keep(device));
 	*base = region->base;
-	return SB_OK;
+	return status;
 }
 
 void sb_arena_give(struct sb_device *device)
 {
-	if (regions[device->index].bytes > sb_arena_keep(device))
-		(void)drop(device);
+	(void)sb_region_shrink(device, &regions[device->index], sb_arena_keep(device));
 }
 
 enum sb_status sb_arena_pinned(struct sb_device *device, size_t least, size_t most, void **base,

@@ -3,7 +3,8 @@
  * Floor 3: the memory we hold: one region on each device and one of pinned host memory.
  *
  * A device region is taken for a plan and given back after it. Between calls at most
- * sb_arena_keep() bytes stay with us; a larger region is freed when it is given back. The pinned
+ * sb_arena_keep() bytes stay with us; what a region has beyond them is freed when it is given back.
+ * The pinned
  * region is made at the first call and kept; all devices reach it. They are bounded by
  * SHIMBLAS_DEVICE_MEMORY, each of them, and SHIMBLAS_PINNED_MEMORY. All functions are called by the
  * one who has taken and entered the device.

@@ -210,6 +210,15 @@ void sb_copy_threads_wish(int threads)
 	atomic_store(&wish, threads);
 }
 
+int sb_copy_threads_for(int threads, int devices, int processors)
+{
+	int most = processors / 4 * 3, wanted = threads * devices;
+
+	if (wanted > most)
+		wanted = most;
+	return wanted > threads ? wanted : threads;
+}
+
 int sb_copy_threads_count(void)
 {
 	int64_t wanted = sb_settings()->threads;

@@ -42,6 +42,11 @@ struct sb_copy_job {
 int sb_copy_threads_count(void);
 /* The profile's wish, the caller being one; before the first opening, else it comes too late. */
 void sb_copy_threads_wish(int threads);
+/*
+ * What to wish for where one device wants `threads`: several want as many each, but no more than
+ * three in four of the processors, which is what their wires and the host's memory can use.
+ */
+int sb_copy_threads_for(int threads, int devices, int processors);
 
 /* Between open and close the threads look out for work. Callers that overlap are counted. */
 void sb_copy_threads_open(void);

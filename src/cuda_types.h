@@ -13,6 +13,7 @@
 typedef int sb_cu_result; /* CUresult */
 typedef int sb_cu_device; /* CUdevice */
 typedef unsigned long long sb_cu_deviceptr;
+typedef unsigned long long sb_cu_memory; /* CUmemGenericAllocationHandle */
 typedef struct CUctx_st *sb_cu_context;
 typedef struct CUmod_st *sb_cu_module;
 typedef struct CUfunc_st *sb_cu_function;
@@ -63,7 +64,8 @@ enum { /* CUdevice_attribute */
        SB_CU_ATTR_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
        SB_CU_ATTR_MAX_REGISTERS_PER_MULTIPROCESSOR = 82,
        SB_CU_ATTR_PAGEABLE_MEMORY_ACCESS = 88,
-       SB_CU_ATTR_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+       SB_CU_ATTR_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+       SB_CU_ATTR_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102
 };
 
 enum { /* CUfunction_attribute */
@@ -92,6 +94,29 @@ enum {
 	SB_CU_CAPTURE_MODE_GLOBAL = 0,
 	SB_CU_CAPTURE_MODE_RELAXED = 2,
 	SB_CU_PROC_DEFAULT = 0
+};
+
+enum {					   /* memory apart from its addresses */
+       SB_CU_MEMORY_PINNED_ALLOCATION = 1, /* CUmemAllocationType */
+       SB_CU_MEMORY_ON_DEVICE = 1,	   /* CUmemLocationType */
+       SB_CU_MEMORY_GRANULARITY_LEAST = 0,
+       SB_CU_MEMORY_READ_WRITE = 3
+};
+
+struct sb_cu_memory_place { /* CUmemLocation */
+	int type, device;
+};
+
+struct sb_cu_memory_kind { /* CUmemAllocationProp */
+	int type, handles;
+	struct sb_cu_memory_place place;
+	void *unused;
+	unsigned char flags[8];
+};
+
+struct sb_cu_memory_access { /* CUmemAccessDesc */
+	struct sb_cu_memory_place place;
+	int flags;
 };
 
 enum { /* tensor maps */

@@ -195,11 +195,12 @@ static enum sb_status carry_out(struct sb_shares *s)
 }
 
 /* Who copies, and through what, is the profile's; made once, they stay. */
-static void wish_for_copying(void)
+static void wish_for_copying(const struct sb_shares *s)
 {
 	const struct sb_profile *profile = sb_profile(NULL);
 
-	sb_copy_threads_wish(profile->copy_threads);
+	sb_copy_threads_wish(sb_copy_threads_for(profile->copy_threads, s->team->count,
+						 sb_profile_processors()));
 	sb_ring_wish(profile->copy_slot);
 }
 
@@ -223,7 +224,7 @@ enum sb_status sb_shares_try(struct sb_shares *s, const struct sb_kernel *kernel
 	int devices;
 
 	s->kernel = kernel;
-	wish_for_copying();
+	wish_for_copying(s);
 	make_wish(s);
 	devices = sb_split_devices(&s->wish);
 	status = prepare(s, devices);

@@ -359,6 +359,16 @@ static void a_wish_is_granted_within_the_processors(void)
 	CU_ASSERT_EQUAL(in_child("SHIMBLAS_THREADS=3", the_user_says_how_many, NULL), 0);
 }
 
+static void several_devices_want_more(void)
+{
+	CU_ASSERT_EQUAL(sb_copy_threads_for(16, 1, 256), 16);
+	CU_ASSERT_EQUAL(sb_copy_threads_for(16, 2, 256), 32);
+	CU_ASSERT_EQUAL(sb_copy_threads_for(16, 2, 32), 24);
+	/* Never fewer than for one; whether there are so many is asked when they are made. */
+	CU_ASSERT_EQUAL(sb_copy_threads_for(16, 8, 16), 16);
+	CU_ASSERT_EQUAL(sb_copy_threads_for(4, 8, 2), 4);
+}
+
 int main(void)
 {
 	const struct suite_case tests[] = {
@@ -374,6 +384,7 @@ int main(void)
 		{"some look for pages first", some_look_for_pages_first},
 		{"a wish is granted within the processors",
 		 a_wish_is_granted_within_the_processors},
+		{"several devices want more", several_devices_want_more},
 	};
 
 	return SUITE("copy threads", tests);

@@ -58,6 +58,8 @@ ATTRIBUTE(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
 ATTRIBUTE(MAX_REGISTERS_PER_MULTIPROCESSOR);
 ATTRIBUTE(PAGEABLE_MEMORY_ACCESS);
 ATTRIBUTE(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+SAME(SB_CU_ATTR_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+     CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
 
 #define FUNCTION(name) SAME(SB_CU_FUNC_##name, CU_FUNC_ATTRIBUTE_##name)
 FUNCTION(MAX_THREADS_PER_BLOCK);
@@ -115,6 +117,22 @@ FIELD(dst_array, dstArray);
 FIELD(dst_pitch, dstPitch);
 FIELD(width_bytes, WidthInBytes);
 FIELD(height, Height);
+
+SAME(SB_CU_MEMORY_PINNED_ALLOCATION, CU_MEM_ALLOCATION_TYPE_PINNED);
+SAME(SB_CU_MEMORY_ON_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE);
+SAME(SB_CU_MEMORY_GRANULARITY_LEAST, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+SAME(SB_CU_MEMORY_READ_WRITE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+SAME(sizeof(sb_cu_memory), sizeof(CUmemGenericAllocationHandle));
+SAME(sizeof(struct sb_cu_memory_kind), sizeof(CUmemAllocationProp));
+SAME(sizeof(struct sb_cu_memory_access), sizeof(CUmemAccessDesc));
+#define KIND(ours, theirs)                                                                         \
+	SAME(offsetof(struct sb_cu_memory_kind, ours), offsetof(CUmemAllocationProp, theirs))
+KIND(type, type);
+KIND(handles, requestedHandleTypes);
+KIND(place.type, location.type);
+KIND(place.device, location.id);
+KIND(flags, allocFlags);
+SAME(offsetof(struct sb_cu_memory_access, flags), offsetof(CUmemAccessDesc, flags));
 
 int main(void)
 {

@@ -79,7 +79,7 @@ static void a_device_short_of_memory_gets_a_smaller_plan(void)
 	int three = 3;
 
 	/* The second device's first allocation; then every large one. */
-	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=3,fail=memory_alloc:2 SHIMBLAS_DEVICE=all",
+	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=3,fail=memory_create:2 SHIMBLAS_DEVICE=all",
 				 expect_devices, &three),
 			0);
 	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=devices=3,short=400K SHIMBLAS_DEVICE=all "

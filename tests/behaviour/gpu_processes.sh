@@ -52,11 +52,11 @@ for driver in $drivers; do
 done
 
 driver=$stand_in
-for fault in from=memory_alloc:1 from=host_alloc:1; do
+for fault in from=memory_create:1 from=host_alloc:1; do
     on_gpu memory SB_STAND_IN=$fault "$cases/plain"
     is "$fault" '58 64 139 154' "$(cat "$scratch/memory.out")"
     is "$fault: for want of memory" 1 "$(counted cpu memory memory)"
 done
-on_gpu memory SB_STAND_IN=fail=memory_alloc:1 "$cases/fork_again" 200
+on_gpu memory SB_STAND_IN=fail=memory_create:1 "$cases/fork_again" 200
 is 'one allocation fails: on the GPU' 2 "$(counted gpu forced memory)"
 finish

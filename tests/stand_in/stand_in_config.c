@@ -36,6 +36,7 @@ static const struct {
 	{"nopeer", offsetof(struct settings, nopeer), 0, 1},
 	{"sealed", offsetof(struct settings, sealed), 0, 1},
 	{"capturing", offsetof(struct settings, capturing), 0, 1},
+	{"whole", offsetof(struct settings, whole), 0, 1},
 	{"abort", offsetof(struct settings, abort), 0, 1},
 	{"forget", offsetof(struct settings, forget), 0, 1},
 };

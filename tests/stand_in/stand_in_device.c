@@ -178,6 +178,7 @@ static bool find_attribute(int *value, int attribute, sb_cu_device device)
 		/* the system keeps 1 KiB a block, on 7.5 none */
 		{SB_CU_ATTR_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
 		 s->cc < 80 ? s->shared : s->shared - 1024},
+		{SB_CU_ATTR_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, !s->whole},
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)

@@ -53,6 +53,11 @@ static const unsigned char traits[SLOTS] = {
 	[SLOT_capture_mode] = AFTER_LOSS,
 	[SLOT_memory_alloc] = UNSAFE,
 	[SLOT_memory_free] = UNSAFE,
+	[SLOT_memory_create] = UNSAFE,
+	[SLOT_memory_map] = UNSAFE,
+	[SLOT_memory_access] = UNSAFE,
+	[SLOT_memory_unmap] = UNSAFE,
+	[SLOT_memory_release] = UNSAFE,
 	[SLOT_host_alloc] = UNSAFE,
 	[SLOT_host_free] = UNSAFE,
 	[SLOT_module_load] = UNSAFE,
@@ -150,6 +155,7 @@ static sb_cu_result usual_error(const struct fault *fault)
 	case SLOT_init:
 		return SB_CU_ERROR_NO_DEVICE;
 	case SLOT_memory_alloc:
+	case SLOT_memory_create:
 	case SLOT_host_alloc:
 	case SLOT_primary_retain:
 		return SB_CU_ERROR_OUT_OF_MEMORY;

@@ -25,7 +25,7 @@ static unsigned burials;
  * 0xFF in every byte of [map, map + bytes), whole pages: large ones are private copies of one file,
  * so that only what is written takes memory.
  */
-static bool poison(char *map, size_t bytes)
+bool memory_poison(char *map, size_t bytes)
 {
 	static int file = -1;
 
@@ -70,7 +70,7 @@ sb_cu_result memory_take(struct CUctx_st *context, enum memory_kind kind, size_t
 		return SB_CU_ERROR_OUT_OF_MEMORY;
 	allocation = calloc(1, sizeof *allocation);
 	if (!allocation || mprotect(map + PAGE, body, PROT_READ | PROT_WRITE) ||
-	    !poison(map + PAGE, body)) {
+	    !memory_poison(map + PAGE, body)) {
 		free(allocation);
 		munmap(map, body + 2 * PAGE);
 		return SB_CU_ERROR_OUT_OF_MEMORY;
@@ -116,8 +116,10 @@ static void bury(struct allocation **at)
 	unsigned grave = burials % GRAVES;
 
 	*at = allocation->next;
-	if (allocation->kind == MEMORY_DEVICE)
+	if (allocation->kind == MEMORY_DEVICE && !allocation->reserved)
 		world.used[allocation->context->device] -= allocation->bytes;
+	if (allocation->reserved)
+		memory_unback(allocation);
 	if (allocation->map) {
 		burials++;
 		if (graves[grave].map)
@@ -188,8 +190,9 @@ bool memory_reach(struct CUctx_st *context, const void *pointer, size_t bytes, c
 		return true;
 	if (!memory_holds(pointer, bytes, what))
 		return false;
-	if (a->kind != MEMORY_DEVICE || a->context->device == context->device ||
-	    context->peers & 1u << a->context->device)
+	if (a->reserved ? memory_open_to(a, context->device)
+			: a->kind != MEMORY_DEVICE || a->context->device == context->device ||
+				  context->peers & 1u << a->context->device)
 		return true;
 	world_violation("%s: %p is on device %d and used on %d without peer access", what, pointer,
 			a->context->device, context->device);
@@ -202,7 +205,9 @@ void memory_seal(bool sealed)
 		return;
 	for (struct allocation *a = world.allocations; a; a = a->next)
 		if (a->kind == MEMORY_DEVICE)
-			mprotect(a->map + PAGE, a->map_bytes - 2 * PAGE,
+			mprotect(a->map + PAGE,
+				 a->reserved ? (a->bytes + PAGE - 1) / PAGE * PAGE
+					     : a->map_bytes - 2 * PAGE,
 				 sealed ? PROT_NONE : PROT_READ | PROT_WRITE);
 }
 
@@ -328,7 +333,8 @@ EXPORTED struct stand_in_live stand_in_live(void)
 	for (struct allocation *a = world.allocations; a; a = a->next) {
 		bool host = a->kind == MEMORY_PINNED || a->kind == MEMORY_REGISTERED;
 
-		*(host ? &live.host_memory : &live.device_memory) += 1;
+		/* addresses with nothing behind them are no memory */
+		*(host ? &live.host_memory : &live.device_memory) += a->bytes > 0;
 		*(host ? &live.host_bytes : &live.device_bytes) += a->bytes;
 	}
 	live.streams = world.live_streams;

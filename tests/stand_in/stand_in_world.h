@@ -39,7 +39,7 @@ enum { /* errors that cuda_types.h has no use for */
 /* What SB_STAND_IN says. */
 struct settings {
 	long devices, cc, sms, shared, memory, driver, exact, seed, slow, start, most, pageable,
-		nopeer, island, sealed, capturing, abort, forget;
+		nopeer, island, sealed, capturing, whole, abort, forget;
 	char report[256];
 };
 
@@ -139,6 +139,18 @@ struct allocation {
 	char *map; /* with the guard pages */
 	size_t map_bytes;
 	struct CUctx_st *context;
+	size_t reserved;  /* of addresses whose memory is mapped piece by piece; 0: not so */
+	unsigned devices; /* a bit for each that may touch such memory */
+};
+
+/* Memory that is mapped, or may be. */
+struct backing {
+	struct backing *next;
+	sb_cu_memory name;
+	int device;
+	size_t bytes;
+	bool released;
+	char *at; /* NULL: nowhere */
 };
 
 struct world {
@@ -158,6 +170,8 @@ struct world {
 	struct CUevent_st *events;
 	struct CUmod_st *modules;
 	struct allocation *allocations;
+	struct backing *backings;
+	sb_cu_memory names;
 	size_t used[DEVICES];
 	int live_streams, live_events, live_modules, pending;
 };
@@ -206,6 +220,11 @@ sb_cu_result memory_take(struct CUctx_st *context, enum memory_kind kind, size_t
 sb_cu_result memory_register(struct CUctx_st *context, void *base, size_t bytes);
 sb_cu_result memory_give(void *base, bool host);
 void memory_clear(struct CUctx_st *context);
+/* 0xFF in every byte of [map, map + bytes), whole pages; false: no memory. */
+bool memory_poison(char *map, size_t bytes);
+/* Whether the device may touch addresses of the virtual kind; and what is behind them goes. */
+bool memory_open_to(const struct allocation *allocation, int device);
+void memory_unback(const struct allocation *allocation);
 void memory_seal(bool sealed); /* device memory faults on access, if the settings ask for it */
 
 /* stream: queues and the order in which they run */
