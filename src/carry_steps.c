@@ -377,6 +377,9 @@ enum sb_status sb_carry_begin(struct sb_carry *c, int index)
 		status = verbs[step->kind](c, step);
 	if (sb_timeline_here)
 		sb_timeline_step_queued(c->device);
+	/* In place C is written from here on, whether its end can be announced or not. */
+	if (c->plan->buffers == 0 && step->kind == SB_STEP_GEMM && status == SB_OK)
+		c->step = index + 1;
 	if (status != SB_OK || (step->stream == SB_STREAM_UP && c->state->feeding) ||
 	    (step->stream == SB_STREAM_DOWN && c->state->fetching))
 		return status;
@@ -386,7 +389,5 @@ enum sb_status sb_carry_begin(struct sb_carry *c, int index)
 								  device->streams[step->stream]),
 					 "recording an event");
 	*queued = status == SB_OK;
-	if (c->plan->buffers == 0 && step->kind == SB_STEP_GEMM && status == SB_OK)
-		c->step = index + 1;
 	return status;
 }

@@ -104,6 +104,17 @@ void sb_device_give(struct sb_device *device)
 	atomic_fetch_sub(&queue, 1);
 }
 
+/*
+ * Of a thread's contexts and its capture mode: where it is not known which are in force, or they
+ * are not the program's, no device may be touched any more, whatever the failure was.
+ */
+static enum sb_status step(struct sb_device *device, sb_cu_result result, const char *what)
+{
+	enum sb_status status = sb_device_check(device, result, what);
+
+	return status == SB_OK || status == SB_LOST ? status : sb_device_lose(device, what);
+}
+
 enum sb_status sb_device_enter(struct sb_device *device, struct sb_visit *visit)
 {
 	enum sb_status status;
@@ -120,7 +131,9 @@ enum sb_status sb_device_enter(struct sb_device *device, struct sb_visit *visit)
 	if (status != SB_OK) {
 		sb_cu_context popped;
 
-		(void)device->cu->context_pop(&popped);
+		if (step(device, device->cu->context_pop(&popped),
+			 "the program's context cannot be put back") != SB_OK)
+			status = SB_LOST;
 		goto out;
 	}
 	return SB_OK;
@@ -134,20 +147,10 @@ void sb_device_leave(struct sb_device *device, const struct sb_visit *visit)
 	int mode = visit->capture_mode;
 	sb_cu_context popped;
 
-	/* If even these fail there is nothing to be done but to use the device no more. */
-	(void)sb_device_check(device, device->cu->capture_mode(&mode),
-			      "putting the capture mode back");
-	(void)sb_device_check(device, device->cu->context_pop(&popped),
-			      "putting the program's context back");
+	(void)step(device, device->cu->capture_mode(&mode), "the capture mode cannot be put back");
+	(void)step(device, device->cu->context_pop(&popped),
+		   "the program's context cannot be put back");
 	errno = visit->error_number;
-}
-
-/* Where a thread does not know which device is current it must not touch any. */
-static enum sb_status step(struct sb_device *device, sb_cu_result result, const char *what)
-{
-	enum sb_status status = sb_device_check(device, result, what);
-
-	return status == SB_OK || status == SB_LOST ? status : sb_device_lose(device, what);
 }
 
 enum sb_status sb_device_step_over(struct sb_device *device)
@@ -206,7 +209,8 @@ static enum sb_place place_of(struct sb_device *device, const void *pointer)
 
 	if (result != SB_CU_SUCCESS) {
 		(void)sb_device_check(device, result, "looking at a pointer");
-		return SB_PLACE_PAGEABLE;
+		/* The driver copies from wherever it is. */
+		return sb_process_reads(pointer) ? SB_PLACE_PAGEABLE : SB_PLACE_ELSEWHERE;
 	}
 	if (managed)
 		return SB_PLACE_PAGEABLE;
@@ -217,10 +221,17 @@ static enum sb_place place_of(struct sb_device *device, const void *pointer)
 	return SB_PLACE_PAGEABLE;
 }
 
+static bool beyond_cpu(enum sb_place place)
+{
+	return place == SB_PLACE_DEVICE || place == SB_PLACE_ELSEWHERE;
+}
+
 enum sb_place sb_device_place(struct sb_device *device, const void *pointer, size_t bytes)
 {
 	enum sb_place first = place_of(device, pointer);
 	enum sb_place last = place_of(device, (const char *)pointer + bytes - 1);
 
-	return first == last ? first : SB_PLACE_PAGEABLE;
+	if (first == last)
+		return first;
+	return beyond_cpu(first) || beyond_cpu(last) ? SB_PLACE_ELSEWHERE : SB_PLACE_PAGEABLE;
 }

@@ -149,7 +149,8 @@ enum sb_status sb_device_pause(struct sb_device *device, double *since, double s
 /* Counting of waits begins anew: the device has been taken. */
 void sb_device_forget_waits(void);
 
-/* How long a call may wait where `prediction` seconds are expected: max(10 s, 20 predictions). */
+/* How long a call may wait where `prediction` seconds are expected: max(10 s, 20 predictions), and
+ * no longer than a day. */
 double sb_device_patience(double prediction);
 /* Tests shorten the 10 s. */
 extern double sb_device_least_patience;
@@ -158,7 +159,8 @@ extern double sb_device_least_patience;
 enum sb_place { SB_PLACE_PAGEABLE, SB_PLACE_PINNED, SB_PLACE_DEVICE, SB_PLACE_ELSEWHERE };
 /*
  * Classifies the bytes [pointer, pointer + bytes) by their ends. SB_PLACE_ELSEWHERE: on another
- * device. Needs a ready device; if the driver cannot say, the answer is pageable.
+ * device. Needs a ready device; if the driver cannot say, the answer is pageable where the CPU can
+ * read them, else elsewhere: what the CPU cannot read is never said to be the CPU's.
  */
 enum sb_place sb_device_place(struct sb_device *device, const void *pointer, size_t bytes);
 

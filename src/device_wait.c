@@ -9,7 +9,8 @@
 
 #define SPIN_SECONDS  50e-6
 #define YIELD_SECONDS 200e-6 /* waits are mostly shorter than a sleep's wake-up */
-#define STEP_MOST     0.1    /* between two looks at the clock, on however loaded a host */
+#define PATIENCE_MOST 86400.0
+#define STEP_MOST     0.1 /* between two looks at the clock, on however loaded a host */
 
 double sb_device_least_patience = 10.0;
 
@@ -142,5 +143,8 @@ double sb_device_patience(double prediction)
 {
 	double twenty = 20 * prediction;
 
-	return twenty > sb_device_least_patience ? twenty : sb_device_least_patience;
+	/* Nobody waits without a deadline, whatever a profile makes of a call. */
+	if (!(twenty > sb_device_least_patience))
+		return sb_device_least_patience;
+	return twenty < PATIENCE_MOST ? twenty : PATIENCE_MOST;
 }

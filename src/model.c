@@ -165,12 +165,13 @@ static double longest_of(const struct sb_gpu_parts *p)
 	return most_of(most_of(p->up, p->down), p->computing);
 }
 
+/* Where no kernel runs computing never ends, and nothing is left to be seen beside it. */
 static void put_together(struct sb_gpu_parts *p)
 {
 	double longest = longest_of(p);
+	double others = isinf(longest) ? 0 : p->up + p->down + p->computing - longest;
 
-	p->seconds = p->turns * p->measured *
-		     (p->launch + longest + p->seen * (p->up + p->down + p->computing - longest));
+	p->seconds = p->turns * p->measured * (p->launch + longest + p->seen * others);
 }
 
 /* All but what the kernel takes. */

@@ -347,7 +347,7 @@ bool sb_report_append(const char *path)
 	struct sb_totals *totals = malloc(sizeof *totals);
 	char *text = NULL;
 	size_t length = 0;
-	bool done = false;
+	bool done = false, whole;
 	FILE *out;
 
 	if (!totals)
@@ -359,7 +359,9 @@ bool sb_report_append(const char *path)
 			write_json(out, totals);
 		else
 			write_table(out, totals);
-		done = fclose(out) == 0 && sb_trace_append(path, text, length);
+		/* For want of memory there may be a part of it, or nothing, and no word of that. */
+		whole = fflush(out) == 0 && !ferror(out);
+		done = fclose(out) == 0 && whole && text && sb_trace_append(path, text, length);
 		free(text);
 	}
 	free(totals);

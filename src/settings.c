@@ -95,9 +95,9 @@ static bool numbers(const char *text)
 	return !wanted;
 }
 
-static bool store(int row, const char *text)
+bool sb_settings_store(struct sb_settings *into, int row, const char *text)
 {
-	void *field = (char *)&settings + offsets[row];
+	void *field = (char *)into + offsets[row];
 	uint64_t value;
 	int position;
 
@@ -161,12 +161,12 @@ static void read_environment(void)
 		/* A copy, since the program may change its environment at any time. */
 		char *copy = text && *text ? strdup(text) : NULL;
 
-		if (copy && store(row, copy)) {
+		if (copy && sb_settings_store(&settings, row, copy)) {
 			given[row] = copy;
 			continue;
 		}
 		refused[row] = copy;
-		store(row, rows[row].fallback);
+		(void)sb_settings_store(&settings, row, rows[row].fallback);
 	}
 	settings.local_rank = -1;
 	for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++)

@@ -55,6 +55,12 @@ struct sb_setting {
 int sb_settings_count(void);
 const struct sb_setting *sb_settings_row(int row);
 
+/*
+ * Sets a row's field to what `text` says; false, and the field as it was, if that makes no sense.
+ * Fields that are texts point into `text`.
+ */
+bool sb_settings_store(struct sb_settings *into, int row, const char *text);
+
 /* What the environment gave for a row, if it was accepted; NULL where the default is in force. */
 const char *sb_settings_given(int row);
 /* What the environment gave for a row that made no sense; NULL where nothing was refused. */

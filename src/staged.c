@@ -56,7 +56,7 @@ static void commit(void *context, const struct sb_chunk *chunk, const void *from
 static enum sb_status await_owner(struct sb_device *device, const void *pointer)
 {
 	const struct sb_driver *cu = device->cu;
-	sb_cu_context owner = NULL, popped;
+	sb_cu_context owner = NULL;
 	int attribute = SB_CU_POINTER_CONTEXT;
 	void *value = &owner;
 	sb_cu_event event;
@@ -82,8 +82,7 @@ static enum sb_status await_owner(struct sb_device *device, const void *pointer)
 				"making a stream wait");
 		(void)cu->event_destroy(event);
 	}
-	(void)cu->context_pop(&popped);
-	return status;
+	return sb_device_step_back(device) == SB_OK ? status : SB_LOST;
 }
 
 /* With the device taken and entered. */

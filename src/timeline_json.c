@@ -220,6 +220,7 @@ void sb_timeline_write_json(const struct sb_timeline *timeline)
 {
 	char *text = NULL;
 	size_t length = 0;
+	bool whole;
 	FILE *out;
 
 	pthread_mutex_lock(&file.lock);
@@ -229,7 +230,9 @@ void sb_timeline_write_json(const struct sb_timeline *timeline)
 		write_call(out, timeline);
 		for (size_t i = 0; i < timeline->count; i++)
 			write_span(out, timeline, &timeline->spans[i]);
-		if (fclose(out) == 0)
+		/* For want of memory there may be a part of it, or nothing, and no word of that. */
+		whole = fflush(out) == 0 && !ferror(out);
+		if (fclose(out) == 0 && whole && text)
 			put(text, length);
 		free(text);
 	}

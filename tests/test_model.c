@@ -2,6 +2,8 @@
 /* Predictions, and the judge that rests on them, by the shipped profile. */
 #include "child.h"
 
+#include <math.h>
+
 #include "model.h"
 #include "route.h"
 
@@ -352,6 +354,31 @@ static void health_gives_the_reason(void)
 	CU_ASSERT_EQUAL(judge(8192, s).reason, SB_REASON_LOST);
 }
 
+/* Older than every kernel: the GPU never ends, which is a number that can be compared. */
+static void a_device_without_a_kernel_never_ends(void)
+{
+	static struct sb_profile old;
+	struct sb_situation s = ready(16);
+	struct sb_call call = square(4096);
+	double seconds;
+
+	old = *sb_profile_shipped();
+	old.target.arch = 40;
+	seconds = sb_model_gpu(&old, &s, &call).seconds;
+	CU_ASSERT(isinf(seconds) && seconds > 0);
+	CU_ASSERT(sb_model_gpu_copies(&old, &s, &call) < seconds);
+}
+
+/* Whatever a profile says, a deadline is one. */
+static void nobody_waits_for_ever(void)
+{
+	CU_ASSERT_EQUAL(sb_device_patience(0), sb_device_least_patience);
+	CU_ASSERT_EQUAL(sb_device_patience(2), 40);
+	CU_ASSERT_EQUAL(sb_device_patience(1e9), 86400);
+	CU_ASSERT_EQUAL(sb_device_patience(INFINITY), 86400);
+	CU_ASSERT_EQUAL(sb_device_patience(NAN), sb_device_least_patience);
+}
+
 int main(void)
 {
 	const struct suite_case tests[] = {
@@ -373,6 +400,8 @@ int main(void)
 		{"what lies on the device stays there", what_lies_on_the_device_stays_there},
 		{"emulated products are predicted apart", emulated_products_are_predicted_apart},
 		{"health gives the reason", health_gives_the_reason},
+		{"a device without a kernel never ends", a_device_without_a_kernel_never_ends},
+		{"nobody waits for ever", nobody_waits_for_ever},
 	};
 
 	return SUITE("model", tests);

@@ -71,6 +71,31 @@ static void every_kernel_form_gives_the_bits_of_the_oracle(void)
 	CU_ASSERT_EQUAL(in_child("SHIMBLAS_KERNEL=sgemm_double_128x128x16", all_shapes, NULL), 0);
 }
 
+/*
+ * The exact engine runs the kernels on one thread, between whose fibers the thread sanitizer has
+ * nothing to find and takes minutes to do so; what threads are given to do is the quick engine's
+ * too.
+ */
+#if defined(__SANITIZE_THREAD__)
+static const int exactly = 0;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+static const int exactly = 0;
+#else
+static const int exactly = 1;
+#endif
+#else
+static const int exactly = 1;
+#endif
+
+/* One order of events in place of several, where a sanitizer makes each dear. */
+static int orders(int several)
+{
+	const char *sanitized = getenv("SB_SANITIZED");
+
+	return sanitized && strcmp(sanitized, "yes") == 0 ? (several + 2) / 3 : several;
+}
+
 static void older_cards_give_them_too(void)
 {
 	static const char multistage[] = "SHIMBLAS_KERNEL=sgemm_multistage_128x128x32";
@@ -81,7 +106,7 @@ static void older_cards_give_them_too(void)
 
 	for (size_t c = 0; c < COUNT(cards); c++) {
 		snprintf(text, sizeof text, "SB_STAND_IN=engine=exact,%s %s", cards[c], multistage);
-		CU_ASSERT_EQUAL(in_child(text, all_shapes, NULL), 0);
+		CU_ASSERT(!exactly || in_child(text, all_shapes, NULL) == 0);
 		snprintf(text, sizeof text, "SB_STAND_IN=seed=%d,%s SHIMBLAS_PINNED_MEMORY=128K %s",
 			 (int)c + 1, cards[c], multistage);
 		CU_ASSERT_EQUAL(in_child(text, all_shapes, NULL), 0);
@@ -90,7 +115,7 @@ static void older_cards_give_them_too(void)
 
 static void every_order_of_a_late_device_gives_them_too(void)
 {
-	for (int seed = 0; seed < 8; seed++) {
+	for (int seed = 0; seed < orders(8); seed++) {
 		char text[160];
 
 		for (int bulk = 0; bulk < 2; bulk++) {
@@ -165,7 +190,7 @@ static void every_plan_makes_the_same_bits(void)
 					     "PANELS=5",	   "PANELS=16"};
 
 	for (size_t i = 0; i < COUNT(bounds); i++)
-		for (int seed = 0; seed < 3; seed++) {
+		for (int seed = 0; seed < orders(3); seed++) {
 			char text[160];
 
 			snprintf(text, sizeof text,
@@ -190,59 +215,6 @@ static void survive(const void *unused)
 		return;
 	for (int i = 0; i < 2; i++)
 		CHECK(run_product(&p, &status, &finished));
-}
-
-/* How often a run without a fault calls a slot: a line of the stand-in's report. */
-static long calls_of(const char *slot, const char *report)
-{
-	FILE *file = fopen(report, "r");
-	char name[64];
-	long calls, found = 0;
-
-	while (file && fscanf(file, "%63s %ld", name, &calls) == 2)
-		if (strcmp(name, slot) == 0)
-			found = calls;
-	if (file)
-		fclose(file);
-	return found;
-}
-
-static void any_driver_call_may_fail(void)
-{
-	static const char *const slots[] = {
-#define SB_DRIVER(slot, base, symbol, version, parameters) #slot,
-#include "driver.def"
-#undef SB_DRIVER
-	};
-	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE", "from=%s:%d:OUT_OF_MEMORY",
-					     "lose=%s:%d", "crash=%s:%d"};
-	/* Processes are dear under a sanitizer. */
-	const char *sanitized = getenv("SB_SANITIZED");
-	int most = sanitized && strcmp(sanitized, "yes") == 0 ? 1 : 6, seen = 0;
-	char report[200], text[400];
-
-	snprintf(report, sizeof report, "%s/calls", suite_scratch());
-	snprintf(text, sizeof text, "SB_STAND_IN=report=%s SHIMBLAS_PINNED_MEMORY=128K", report);
-	CU_ASSERT_EQUAL(in_child(text, survive, NULL), 0);
-	for (size_t s = 0; s < COUNT(slots); s++)
-		for (size_t f = 0; f < COUNT(faults); f++)
-			for (int n = 1; n <= most && n <= calls_of(slots[s], report); n += 5) {
-				char fault[100];
-				int failures;
-
-				snprintf(fault, sizeof fault, faults[f], slots[s], n);
-				snprintf(text, sizeof text,
-					 "SB_STAND_IN=seed=%d,%s SHIMBLAS_LOGFILE=/dev/null "
-					 "SHIMBLAS_PINNED_MEMORY=128K SHIMBLAS_KERNEL=%s",
-					 n, fault,
-					 n % 2 ? "sgemm_bulk_256x128x32" : "sgemm_plain_64x64x16");
-				failures = in_child(text, survive, NULL);
-				if (failures)
-					fprintf(stderr, "with %s: %d\n", text, failures);
-				CU_ASSERT_EQUAL(failures, 0);
-				seen++;
-			}
-	CU_ASSERT(seen > 80);
 }
 
 /* Each wait is short, and yet they would never end. */
@@ -322,7 +294,7 @@ static void what_a_failing_device_has_left_of_c_the_cpu_computes(void)
 	for (size_t i = 0; i < COUNT(faults); i++) {
 		int seen = 0;
 
-		for (int n = 20; n <= 100; n += 16) {
+		for (int n = 20; n <= 100; n += 80 / orders(5)) {
 			char fault[64], text[200];
 			int result;
 
@@ -355,7 +327,6 @@ int main(void)
 		 every_order_of_a_late_device_gives_them_too},
 		{"every plan makes the same bits", every_plan_makes_the_same_bits},
 		{"many threads may call at once", many_threads_may_call_at_once},
-		{"any driver call may fail", any_driver_call_may_fail},
 		{"the deadline is the call's", the_deadline_is_the_calls},
 		{"a device without a kernel is told as such",
 		 a_device_without_a_kernel_is_told_as_such},

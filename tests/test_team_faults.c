@@ -30,66 +30,6 @@ static int sanitized(void)
 	return said && strcmp(said, "yes") == 0;
 }
 
-static long calls_of(const char *slot, const char *report)
-{
-	FILE *file = fopen(report, "r");
-	char name[64];
-	long calls, found = 0;
-
-	while (file && fscanf(file, "%63s %ld", name, &calls) == 2)
-		if (strcmp(name, slot) == 0)
-			found = calls;
-	if (file)
-		fclose(file);
-	return found;
-}
-
-static const struct product small = {150, 300, 9, 1, 0, 1, 0, 2, 2, 0.5f};
-
-static void any_driver_call_may_fail(void)
-{
-	static const char *const slots[] = {
-#define SB_DRIVER(slot, base, symbol, version, parameters) #slot,
-#include "driver.def"
-#undef SB_DRIVER
-	};
-	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE", "from=%s:%d:OUT_OF_MEMORY",
-					     "lose=%s:%d", "crash=%s:%d"};
-	int step = sanitized() ? 120 : 11, seen = 0;
-	char report[200], text[400];
-
-	snprintf(report, sizeof report, "%s/calls", suite_scratch());
-	snprintf(text, sizeof text,
-		 "SB_STAND_IN=devices=2,report=%s SHIMBLAS_DEVICE=all SHIMBLAS_PANELS=4 "
-		 "SHIMBLAS_PINNED_MEMORY=256K SHIMBLAS_KERNEL=%s",
-		 report, plain);
-	CU_ASSERT_EQUAL(in_child(text, survive, &small), 0);
-	for (size_t s = 0; s < COUNT(slots); s++)
-		for (size_t f = sanitized() ? 2 : 0; f < COUNT(faults); f++) {
-			long calls = calls_of(slots[s], report);
-			/* Those at the start are made as one device makes them. */
-			int first = calls > 300 ? (int)calls - 100 : 1;
-
-			for (int n = first; n <= calls; n += step) {
-				char fault[100];
-				int result;
-
-				snprintf(fault, sizeof fault, faults[f], slots[s], n);
-				snprintf(text, sizeof text,
-					 "SB_STAND_IN=devices=2,seed=%d,%s SHIMBLAS_DEVICE=all "
-					 "SHIMBLAS_LOGFILE=/dev/null SHIMBLAS_PANELS=4 "
-					 "SHIMBLAS_PINNED_MEMORY=256K SHIMBLAS_KERNEL=%s",
-					 n, fault, plain);
-				result = in_child(text, survive, &small);
-				if (result != 0 && result != 50)
-					fprintf(stderr, "with %s: %d\n", text, result);
-				CU_ASSERT(result == 0 || result == 50);
-				seen++;
-			}
-		}
-	CU_ASSERT(seen > 150 || sanitized());
-}
-
 static const struct product large = {530, 1400, 9, 1, 0, 3, 1, 5, 1.5f, 0.5f};
 
 static void what_a_lost_device_has_left_of_c_the_cpu_computes(void)
@@ -174,7 +114,6 @@ int main(void)
 {
 	/* Faults can only be asked of the stand-in. */
 	const struct suite_case tests[] = {
-		{"any driver call may fail", any_driver_call_may_fail},
 		{"what a lost device has left of C the CPU computes",
 		 what_a_lost_device_has_left_of_c_the_cpu_computes},
 		{"a device short of memory gets a smaller plan",

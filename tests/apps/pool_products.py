@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A fork pool that multiplies in its children after the parent has; prints digests."""
+"""A pool, forked or spawned, that multiplies in its children after the parent has; prints digests."""
 import hashlib
 import multiprocessing
+import sys
 
 import numpy as np
 
@@ -15,7 +16,7 @@ def product(seed):
 
 if __name__ == "__main__":
     print("parent", product(0))
-    with multiprocessing.get_context("fork").Pool(3) as pool:
+    with multiprocessing.get_context(sys.argv[1]).Pool(3) as pool:
         for digest in pool.map(product, range(9), chunksize=3):
             print("child", digest)
     print("parent", product(0))

@@ -33,6 +33,7 @@ same_in_children() {
     shift 2
     unchanged "$children_name" "$@"
     [ -s "$scratch/bare.out" ] || fail "$children_name prints no result"
+    rm -rf "$scratch/logs"
     mkdir "$scratch/logs"
     run_as asked with_shim SHIMBLAS_VERBOSE=1 SHIMBLAS_LOGFILE="$scratch/logs/%p" "$@"
     same_run "$children_name, logged" bare asked

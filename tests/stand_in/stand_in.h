@@ -19,6 +19,7 @@
  *     crash=SLOT:N[:ERROR] what the N-th call queues loses its device when it runs
  *     hang=SLOT:N          what the N-th call queues never completes (a call that queues nothing
  *                          does not return)
+ *     forget=0|1           what is queued now is forgotten, as with a device that is made anew
  *     abort=0|1            a violation of the contract ends the process (default 1)
  *     report=PATH          at exit, append the calls of each slot and what is still allocated
  * BYTES take K, M or G. SLOT is a name of driver.def, ERROR a number or a CUDA name without

@@ -38,6 +38,7 @@ static const struct {
 	{"capturing", offsetof(struct settings, capturing), 0, 1},
 	{"whole", offsetof(struct settings, whole), 0, 1},
 	{"abort", offsetof(struct settings, abort), 0, 1},
+	{"forget", offsetof(struct settings, forget), 0, 1},
 };
 
 static const struct {
@@ -142,6 +143,19 @@ static bool read_text(const char *text)
 	return true;
 }
 
+/* Nobody waits for what is forgotten. */
+static void forget(void)
+{
+	for (struct CUctx_st *c = context_each(NULL); c; c = context_each(c)) {
+		stream_clear(&c->null);
+		for (struct CUstream_st *s = c->streams; s; s = s->next)
+			stream_clear(s);
+	}
+	for (struct CUevent_st *e = world.events; e; e = e->next)
+		if (e->last && !e->last->record)
+			e->last->done = true;
+}
+
 static bool apply(const char *text)
 {
 	if (!world.configured || !text)
@@ -152,8 +166,11 @@ static bool apply(const char *text)
 	memset(world.bytes, 0, sizeof world.bytes);
 	world.error[0] = '\0';
 	memset(world.calls, 0, sizeof world.calls);
+	world.settings.forget = 0;
 	if (text && !read_text(text))
 		return false;
+	if (world.settings.forget)
+		forget();
 	/* splitmix64, so that neighbouring seeds have nothing in common */
 	world.random = (unsigned long)world.settings.seed * 0x9e3779b97f4a7c15UL + 0x9e3779b9UL;
 	world.random = (world.random ^ (world.random >> 30)) * 0xbf58476d1ce4e5b9UL;

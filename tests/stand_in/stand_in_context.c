@@ -8,12 +8,14 @@
 
 enum { STACK = 32 };
 
+/* In static memory: the loader ends a process that has none left for thread-local data. */
 static _Thread_local struct {
 	struct CUctx_st *at[STACK];
 	int depth;
-} stack;
+} stack __attribute__((tls_model("initial-exec")));
 
-static _Thread_local int capture_mode; /* SB_CU_CAPTURE_MODE_GLOBAL */
+static _Thread_local int capture_mode
+	__attribute__((tls_model("initial-exec"))); /* SB_CU_CAPTURE_MODE_GLOBAL */
 
 int context_capture_mode(void)
 {

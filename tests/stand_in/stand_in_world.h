@@ -39,7 +39,7 @@ enum { /* errors that cuda_types.h has no use for */
 /* What SB_STAND_IN says. */
 struct settings {
 	long devices, cc, sms, shared, memory, driver, exact, seed, slow, start, most, pageable,
-		nopeer, island, sealed, capturing, whole, abort;
+		nopeer, island, sealed, capturing, whole, abort, forget;
 	char report[256];
 };
 

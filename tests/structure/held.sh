@@ -1,11 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every row of tests/CASES names a test that exists, says what the row says, and is run; what is said
-# to hold on the GPU route is run there.
+# Every row of tests/CASES, and every promise of doc/promises.md, names a test that exists, says what
+# the row says, and is run; what is said to hold on the GPU route is run there.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 
 grep -v '^#' "$srcdir/tests/CASES" | sed 's/ *| */|/g' >"$scratch/rows"
 [ "$(wc -l <"$scratch/rows")" -ge 50 ] || fail 'the rows are not found any more'
+# | promise | test | words |, without the heads of the tables; suites are run on both routes.
+sed -n 's/^| \(.*\) | \([^|]*\) | \([^|]*\) |$/\1|\2|\3|gpu/p' "$srcdir/doc/promises.md" |
+    grep -v '|test|words|' >"$scratch/promises"
+[ "$(wc -l <"$scratch/promises")" -ge 50 ] || fail 'the promises are not found any more'
+cat "$scratch/promises" >>"$scratch/rows"
 while IFS='|' read -r report file words routes; do
     path=$srcdir/tests/$file
     [ -f "$path" ] || {

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every driver call of the start of CUDA, and of the first call of a process, in which rings,
+ * modules and memory are made, fails, each in a process of its own: whatever comes of it, the
+ * answers are right to the bit, by whichever side, and so they are a call later.
+ */
+#include "child.h"
+
+#include "device.h"
+#include "fault_kinds.h"
+#include "offload.h"
+#include "plan_split.h"
+#include "process.h"
+#include "stand_in/stand_in.h"
+#include "start.h"
+
+/* Of calls that a start makes a hundred times, as it makes events, the ones in the middle are
+ * alike. */
+enum { ALIKE = 48, STEP = 24 };
+
+static struct product_data data;
+
+static void call_once(void)
+{
+	float *before = malloc(data.c_count * sizeof *before);
+	struct sb_decision decision = {0};
+	struct sb_as_found found;
+	enum sb_status status;
+	int finished = 0;
+
+	memcpy(before, data.c, data.c_count * sizeof *before);
+	CHECK(sb_process_enter(&found));
+	status = sb_offload(&data.call, &decision, product_compute, &finished);
+	sb_process_leave(&found);
+	if (status != SB_OK) {
+		CHECK(memcmp(before, data.c, data.c_count * sizeof *before) == 0);
+		product_compute(NULL, &data.call);
+	}
+	CHECK(product_right(&data));
+	memcpy(data.c, before, data.c_count * sizeof *before);
+	free(before);
+}
+
+static void start_and_call(const void *unused)
+{
+	(void)unused;
+	sb_device_least_patience = 0.02;
+	sb_split_least = (struct sb_split_least){.extent = 1, .bytes = 0};
+	sb_process_start();
+	sb_start_buy();
+	(void)sb_start_wait(20);
+	call_once();
+	call_once();
+}
+
+/* Writes how often a run without a fault calls each slot. */
+static void count(const void *path)
+{
+	void *library = dlopen(getenv("SHIMBLAS_DRIVER"), RTLD_LAZY | RTLD_LOCAL);
+	__typeof__(&stand_in_calls) calls_of;
+	FILE *file = fopen(path, "w");
+
+	*(void **)&calls_of = dlsym(library, "stand_in_calls");
+	start_and_call(NULL);
+	CHECK(sb_device_team() != NULL);
+	for (int s = 0; s < FAULT_SLOTS; s++)
+		fprintf(file, "%ld\n", calls_of(fault_slots[s]));
+	CHECK(fclose(file) == 0);
+}
+
+static void read_counts(const char *path, long counts[FAULT_SLOTS])
+{
+	FILE *file = fopen(path, "r");
+
+	for (int s = 0; s < FAULT_SLOTS; s++)
+		if (!file || fscanf(file, "%ld", &counts[s]) != 1)
+			counts[s] = 0;
+	if (file)
+		fclose(file);
+}
+
+/* The next call of a slot that is worth failing. */
+static long next(long n, long calls)
+{
+	const char *sanitized = getenv("SB_SANITIZED");
+
+	/* Processes are dear under a sanitizer. */
+	if (sanitized && strcmp(sanitized, "yes") == 0)
+		return n + 41;
+	return n >= ALIKE / 2 && n + STEP <= calls - ALIKE / 2 ? n + STEP : n + 1;
+}
+
+static int try_slot(const char *environment, enum fault_slot slot, long calls)
+{
+	int tried = 0;
+
+	for (int w = 0; w < fault_ways_count; w++) {
+		if (fault_ways[w].queues && !fault_queues(slot))
+			continue;
+		for (long n = 1; n <= calls; n = next(n, calls)) {
+			char fault[100], text[600];
+			int failures;
+
+			snprintf(fault, sizeof fault, fault_ways[w].format, fault_slots[slot], n);
+			snprintf(text, sizeof text, "%s,seed=%ld,%s", environment, n % 7, fault);
+			failures = in_child(text, start_and_call, NULL);
+			if (failures)
+				fprintf(stderr, "with %s: %d\n", text, failures);
+			CU_ASSERT_EQUAL(failures, 0);
+			tried++;
+		}
+	}
+	return tried;
+}
+
+/* The stand-in's settings come last, so that a fault can be added. */
+static void whatever_fails_first(const char *kind_name, const char *stand_in)
+{
+	for (int k = 0; k < fault_kinds_count; k++) {
+		long counts[FAULT_SLOTS];
+		char path[200], text[400];
+		int tried = 0;
+
+		if (strcmp(fault_kinds[k].name, kind_name) != 0)
+			continue;
+		data = product_make(&fault_kinds[k].product);
+		snprintf(path, sizeof path, "%s/counts", suite_scratch());
+		fault_environment(text, sizeof text - 64, &fault_arithmetics[0], &fault_kinds[k]);
+		sprintf(text + strlen(text), " SB_STAND_IN=%s", stand_in);
+		CU_ASSERT_EQUAL(in_child(text, count, path), 0);
+		read_counts(path, counts);
+		CU_ASSERT(counts[FAULT_SLOT_launch] >= fault_kinds[k].launches);
+		for (int s = 0; s < FAULT_SLOTS; s++)
+			tried += try_slot(text, (enum fault_slot)s, counts[s]);
+		printf("%d faults ", tried);
+		product_free(&data);
+	}
+}
+
+static void whatever_fails_first_on_one_device(void)
+{
+	whatever_fails_first("bulk", "abort=1");
+}
+
+static void whatever_fails_first_on_two(void)
+{
+	whatever_fails_first("two devices", "devices=2");
+}
+
+/* From nothing at all to plenty, of what the card has, gives at once, we may use, or can pin. */
+static void memory_may_be_short_at_every_level(void)
+{
+	static const char *const knobs[] = {
+		"SB_STAND_IN=memory=%ld",
+		"SB_STAND_IN=short=%ld",
+		"SHIMBLAS_DEVICE_MEMORY=%ld",
+		"SHIMBLAS_PINNED_MEMORY=%ld",
+		"SB_STAND_IN=devices=2,short=%ld SHIMBLAS_DEVICE=all",
+	};
+	static const struct product shapes[] = {
+		{200, 190, 40, 1, 0, 1, 0, 2, 1, 0.5f},
+		{40, 66, 780, 0, 0, 3, 1, 5, 1.5f, 1},
+	};
+
+	for (int s = 0; s < 2; s++) {
+		data = product_make(&shapes[s]);
+		for (size_t k = 0; k < sizeof knobs / sizeof *knobs; k++)
+			for (long bytes = 1; bytes < 8 << 20; bytes = bytes * 5 / 3 + 1) {
+				char knob[100], text[200];
+				int failures;
+
+				snprintf(knob, sizeof knob, knobs[k], bytes);
+				snprintf(text, sizeof text, "%s SHIMBLAS_LOGFILE=/dev/null", knob);
+				failures = in_child(text, start_and_call, NULL);
+				if (failures)
+					fprintf(stderr, "with %s: %d\n", text, failures);
+				CU_ASSERT_EQUAL(failures, 0);
+			}
+		product_free(&data);
+	}
+}
+
+int main(void)
+{
+	const struct suite_case tests[] = {
+		{"whatever fails first, on one device", whatever_fails_first_on_one_device},
+		{"whatever fails first, on two", whatever_fails_first_on_two},
+		{"memory may be short at every level", memory_may_be_short_at_every_level},
+	};
+
+	if (!child_driver() || !child_driver_is_stand_in())
+		return suite_skip("faults can be asked of the stand-in driver alone");
+	return SUITE("first_faults", tests);
+}
