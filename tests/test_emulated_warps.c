@@ -131,8 +131,8 @@ static void no_access_meets_another(void)
 			loaded += site->write ? 0 : site->words;
 		}
 	}
-	/* One window more than there are, and half of one: the last comes again. */
-	CU_ASSERT(loaded == elements + elements / 3 + elements / 6);
+	/* One window more than there are, and a quarter of one: the last comes again. */
+	CU_ASSERT(loaded == elements + elements / 3 + elements / 12);
 	/* Three halves of a word. */
 	CU_ASSERT(stored == (elements + elements / 3) * 3 / 2);
 	CU_ASSERT(counts.barriers == 2 + 96 / 32);
