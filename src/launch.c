@@ -164,14 +164,14 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 
 enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb_tiers *tiers)
 {
-	const struct sb_kernel *all[] = {tiers->fp16x3, tiers->bf16x6, tiers->strict};
 	const struct sb_split_kernel *split = sb_registry_split();
+	const struct sb_kernel *all[SB_TIERS_KERNELS];
+	int count = sb_registry_tiers_kernels(tiers, all);
 	enum sb_status status = SB_OK;
 	struct function *found;
 
-	for (size_t i = 0; status == SB_OK && i < sizeof all / sizeof *all; i++)
-		if (all[i])
-			status = sb_launch_prepare(device, all[i]);
+	for (int i = 0; status == SB_OK && i < count; i++)
+		status = sb_launch_prepare(device, all[i]);
 	if (status == SB_OK && tiers->fp16x3)
 		status = find(device, split->source, split->name, &found);
 	return status;
@@ -309,12 +309,13 @@ enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_a
 enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *tiers,
 			       struct sb_gemm_args *args, enum sb_stream stream)
 {
-	const struct sb_kernel *all[] = {tiers->fp16x3, tiers->bf16x6, tiers->strict};
+	const struct sb_kernel *kernels[SB_TIERS_MOST];
+	int count = sb_registry_tiers_launch(tiers, args->m, args->n, args->k,
+					     sb_launch_target(device).multiprocessors, kernels);
 	enum sb_status status = SB_OK;
 
-	for (size_t i = 0; status == SB_OK && i < sizeof all / sizeof *all; i++)
-		if (all[i])
-			status = sb_launch_gemm(device, all[i], args, stream);
+	for (int i = 0; status == SB_OK && i < count; i++)
+		status = sb_launch_gemm(device, kernels[i], args, stream);
 	return status;
 }
 

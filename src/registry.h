@@ -104,9 +104,11 @@ double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n,
  */
 struct sb_tiers {
 	const struct sb_kernel *fp16x3; /* or NULL: nothing is split, all tiles begin with bf16x6 */
+	const struct sb_kernel *half;	/* the same in smaller tiles, for small grids; or NULL */
 	const struct sb_kernel *bf16x6, *strict;
 	int bm, bn, bk;
-	double rate, fixed; /* of the first: FLOP/s of a multiprocessor, seconds of a launch */
+	/* Of the first and of half: FLOP/s of a multiprocessor, seconds of a launch. */
+	double rate, fixed, half_rate, half_fixed;
 };
 
 /* Sums shorter than this begin with bf16x6, which is the more accurate there. */
@@ -129,6 +131,14 @@ bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t k, const struc
  */
 bool sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
 			      struct sb_tiers *tiers, enum sb_fallback *why);
+/* The kernels of a launch of m x n x k, in their order: at most SB_TIERS_MOST; how many. */
+#define SB_TIERS_MOST 3
+int sb_registry_tiers_launch(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
+			     int multiprocessors, const struct sb_kernel *kernels[SB_TIERS_MOST]);
+/* All of them that there are, in no order. */
+#define SB_TIERS_KERNELS 4
+int sb_registry_tiers_kernels(const struct sb_tiers *tiers,
+			      const struct sb_kernel *kernels[SB_TIERS_KERNELS]);
 /* The first of them that is there. */
 const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers);
 /* As work, of the one that needs most. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
+#include <math.h>
 
 #include "args.h"
 #include "registry.h"
@@ -31,9 +31,10 @@ static const struct {
 
 static const struct row_of_tiers {
 	int from, to;
-	const char *fp16x3, *bf16x6, *strict;
+	const char *fp16x3, *half, *bf16x6, *strict;
 } all_tiers[] = {
-#define SB_TIERS(from_, to_, fp16x3_, bf16x6_, strict_) {from_, to_, fp16x3_, bf16x6_, strict_},
+#define SB_TIERS(from_, to_, fp16x3_, half_, bf16x6_, strict_)                                     \
+	{from_, to_, fp16x3_, half_, bf16x6_, strict_},
 #include "tiers.def"
 };
 
@@ -70,34 +71,42 @@ static int most_of(int a, int b)
 /* The tiers of a device, whatever the shape; false if it has none. */
 static bool tiers_of(const struct sb_target *target, struct sb_tiers *tiers)
 {
+	const struct sb_kernel *all[SB_TIERS_KERNELS];
+	int count;
+
 	for (size_t i = 0; i < COUNT(all_tiers); i++) {
 		const struct row_of_tiers *row = &all_tiers[i];
 
 		if (target->arch < row->from || target->arch > row->to)
 			continue;
-		tiers->fp16x3 = sb_registry_find(row->fp16x3);
-		tiers->bf16x6 = sb_registry_find(row->bf16x6);
-		tiers->strict = sb_registry_find(row->strict);
-		return tiers->bf16x6 && tiers->strict && sb_registry_runs(tiers->bf16x6, target) &&
-		       sb_registry_runs(tiers->strict, target) &&
-		       (!tiers->fp16x3 || sb_registry_runs(tiers->fp16x3, target));
+		*tiers = (struct sb_tiers){.fp16x3 = sb_registry_find(row->fp16x3),
+					   .half = sb_registry_find(row->half),
+					   .bf16x6 = sb_registry_find(row->bf16x6),
+					   .strict = sb_registry_find(row->strict)};
+		count = sb_registry_tiers_kernels(tiers, all);
+		for (int k = 0; k < count; k++)
+			if (!sb_registry_runs(all[k], target))
+				return false;
+		return tiers->bf16x6 && tiers->strict;
 	}
 	return false;
 }
 
 static void measure(struct sb_tiers *tiers)
 {
-	const struct sb_kernel *all[] = {tiers->fp16x3, tiers->bf16x6, tiers->strict};
+	const struct sb_kernel *all[SB_TIERS_KERNELS];
+	int count = sb_registry_tiers_kernels(tiers, all);
 
 	if (!sb_registry_rate(sb_registry_first(tiers), &tiers->rate, &tiers->fixed))
 		tiers->rate = 1;
+	if (tiers->half && !sb_registry_rate(tiers->half, &tiers->half_rate, &tiers->half_fixed))
+		tiers->half = NULL;
 	tiers->bm = tiers->bn = tiers->bk = 1;
-	for (size_t i = 0; i < COUNT(all); i++)
-		if (all[i]) {
-			tiers->bm = most_of(tiers->bm, all[i]->bm);
-			tiers->bn = most_of(tiers->bn, all[i]->bn);
-			tiers->bk = most_of(tiers->bk, all[i]->bk);
-		}
+	for (int i = 0; i < count; i++) {
+		tiers->bm = most_of(tiers->bm, all[i]->bm);
+		tiers->bn = most_of(tiers->bn, all[i]->bn);
+		tiers->bk = most_of(tiers->bk, all[i]->bk);
+	}
 }
 
 /* Tiers for a sum of k; `direct`: without the first. False if the device has none. */
@@ -110,7 +119,7 @@ static bool open_tiers(int64_t k, const struct sb_target *target, bool direct,
 	*why = SB_FALLBACK_NONE;
 	if (tiers->fp16x3 && (k < SB_FP16X3_LEAST || direct)) {
 		*why = direct ? SB_FALLBACK_NAMED : SB_FALLBACK_SHORT;
-		tiers->fp16x3 = NULL;
+		tiers->fp16x3 = tiers->half = NULL;
 	}
 	measure(tiers);
 	return true;
@@ -140,9 +149,12 @@ bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t k, const struc
 	if (!sb_registry_runs(kernel, target) ||
 	    !open_tiers(k, target, kernel->arithmetic == SB_BF16X6, tiers, why))
 		return false;
-	/* One that the device's own are preferred to. */
+	/* In whatever tiles, and one that the device's own is preferred to. */
 	if (kernel->arithmetic == SB_BF16X6)
 		tiers->bf16x6 = kernel;
+	else if (tiers->fp16x3)
+		tiers->fp16x3 = kernel;
+	tiers->half = NULL;
 	measure(tiers);
 	return tiers->fp16x3 || kernel->arithmetic == SB_BF16X6 || k < SB_FP16X3_LEAST;
 }
@@ -164,17 +176,58 @@ const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers)
 	return tiers->fp16x3 ? tiers->fp16x3 : tiers->bf16x6;
 }
 
+int sb_registry_tiers_kernels(const struct sb_tiers *tiers,
+			      const struct sb_kernel *kernels[SB_TIERS_KERNELS])
+{
+	const struct sb_kernel *all[] = {tiers->fp16x3, tiers->half, tiers->bf16x6, tiers->strict};
+	int count = 0;
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (all[i])
+			kernels[count++] = all[i];
+	return count;
+}
+
 size_t sb_registry_tiers_work(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k)
 {
-	const struct sb_kernel *all[] = {tiers->fp16x3, tiers->bf16x6, tiers->strict};
+	const struct sb_kernel *all[SB_TIERS_KERNELS];
+	int count = sb_registry_tiers_kernels(tiers, all);
 	size_t most = 0;
 
-	for (size_t i = 0; i < COUNT(all); i++) {
-		size_t bytes = all[i] ? sb_registry_work(all[i], m, n, k) : 0;
+	for (int i = 0; i < count; i++) {
+		size_t bytes = sb_registry_work(all[i], m, n, k);
 
 		most = bytes > most ? bytes : most;
 	}
 	return most;
+}
+
+/* Of the first tier, in its own tiles and in half of them; infinite where it has none of those. */
+static double first_seconds(const struct sb_tiers *tiers, bool half, int64_t m, int64_t n,
+			    int64_t k, int multiprocessors)
+{
+	if (!half)
+		return tiers->fixed + sb_registry_tensor_seconds(sb_registry_first(tiers),
+								 tiers->rate, m, n, k,
+								 multiprocessors);
+	return tiers->half ? tiers->half_fixed + sb_registry_tensor_seconds(tiers->half,
+									    tiers->half_rate, m, n,
+									    k, multiprocessors)
+			   : (double)INFINITY;
+}
+
+int sb_registry_tiers_launch(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
+			     int multiprocessors, const struct sb_kernel *kernels[SB_TIERS_MOST])
+{
+	bool half = first_seconds(tiers, true, m, n, k, multiprocessors) <
+		    first_seconds(tiers, false, m, n, k, multiprocessors);
+	int count = 0;
+
+	if (tiers->fp16x3)
+		kernels[count++] = half ? tiers->half : tiers->fp16x3;
+	kernels[count++] = tiers->bf16x6;
+	kernels[count++] = tiers->strict;
+	return count;
 }
 
 /* The launches after the first find nothing to do. */
@@ -182,10 +235,10 @@ double sb_registry_tiers_seconds(const struct sb_tiers *tiers, int64_t m, int64_
 				 int multiprocessors)
 {
 	const double launches = tiers->fp16x3 ? 2 * 2e-6 : 2e-6;
+	double whole = first_seconds(tiers, false, m, n, k, multiprocessors);
+	double half = first_seconds(tiers, true, m, n, k, multiprocessors);
 
-	return tiers->fixed + launches +
-	       sb_registry_tensor_seconds(sb_registry_first(tiers), tiers->rate, m, n, k,
-					  multiprocessors);
+	return launches + (half < whole ? half : whole);
 }
 
 double sb_registry_split_seconds(int64_t lines, int64_t k)
