@@ -48,7 +48,7 @@ static void small_and_thin(void)
 /* Three chunks, whose sums meet in memory. */
 static void chunks_of_k(void)
 {
-	struct sb_emulated_case test = {20, 30, 8193, 3, 1.5f, 0.5f, PLAIN, PLAIN, 1, NULL};
+	struct sb_emulated_case test = {20, 30, 2049, 3, 1.5f, 0.5f, PLAIN, PLAIN, 1, NULL};
 
 	run(&test, 0, 1, 0);
 }
