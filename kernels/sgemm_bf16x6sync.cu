@@ -102,8 +102,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 					uint32_t pair = sb_bf16_pair(low, high);
 
 					to[p].x[e / 2] = pair;
-					low = sb_add(low, -sb_bits_float(pair << 16));
-					high = sb_add(high, -sb_bits_float(pair & 0xffff0000u));
+					low = sb_rest(low, sb_bits_float(pair << 16));
+					high = sb_rest(high, sb_bits_float(pair & 0xffff0000u));
 				}
 				to[parts - 1].x[e / 2] = sb_float_bits(low) >> 16 |
 							 (sb_float_bits(high) & 0xffff0000u);
@@ -233,6 +233,29 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	}
 
+	/*
+	 * Adds a chunk's sums to those of the chunks before, as sb_add_chunk() does, but by a four
+	 * at a time: there are no registers for more.
+	 */
+	SB_DEVICE static void add_chunk(const sb_gemm_args &args, float (&total)[held], bool first,
+					bool last)
+	{
+		SB_UNROLL
+		for (int f = 0; f < held; f += 4) {
+			sb_float4 four = {{0.0f, 0.0f, 0.0f, 0.0f}};
+			float *p = args.work + ((int64_t)sb_block() * (BM * BN) + f * threads +
+						sb_thread() * 4);
+
+			if (!first)
+				four = sb_load4(p);
+			SB_UNROLL
+			for (int e = 0; e < 4; e++)
+				total[f + e] = four.x[e] = sb_add(four.x[e], total[f + e]);
+			if (!last)
+				sb_store4(p, four);
+		}
+	}
+
 	/* All windows of a tile. */
 	SB_DEVICE static void add_up(const sb_gemm_args &args, shared &tiles, source &from,
 				     float (&total)[held])
@@ -264,8 +287,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			SB_ROLLED
 			for (; w < end; w++)
 				window(tiles, at, w % 2, w + 2 < windows, from, now, total);
-			sb_add_chunk<BM * BN, threads>(args, total, 0, 1, end <= chunk,
-						       end == windows);
+			add_chunk(args, total, end <= chunk, end == windows);
 		}
 	}
 

@@ -80,6 +80,12 @@ SB_DEVICE uint32_t sb_upper_halves(uint32_t low, uint32_t high)
 	return __byte_perm(low, high, 0x7632);
 }
 
+/* What a part of a value leaves of it; where that is no number, the one NaN 0x7fffffff. */
+SB_DEVICE float sb_rest(float value, float part)
+{
+	return __fadd_rn(value, -part);
+}
+
 /* To the nearest fp16 or bf16, and back. */
 SB_DEVICE uint16_t sb_half_bits(float value)
 {

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "registry.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "args.h"
-#include "settings.h"
-#include "trace.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -79,43 +76,6 @@ static const struct sb_sum_kernel sum_kernels[] = {
 	 .threads = threads_},
 #include "kernels.def"
 };
-
-static const struct rate {
-	const char *name;
-	int together;
-	double alone, full, fixed, ends;
-} rates[] = {
-#define SB_RATE(method, bm_, bn_, bk_, together_, alone_, full_, fixed_, ends_)                    \
-	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
-	 .together = together_,                                                                    \
-	 .alone = (alone_)*1e9,                                                                    \
-	 .full = (full_)*1e9,                                                                      \
-	 .fixed = (fixed_)*1e-6,                                                                   \
-	 .ends = (ends_)*1e-6},
-#include "rates.def"
-};
-
-/* Seconds for the launches, and bytes a second. */
-struct pass {
-	double fixed, rate;
-};
-
-#define PASS(fixed_, rate_)                                                                        \
-	{                                                                                          \
-		(fixed_) * 1e-6, (rate_)*1e9                                                       \
-	}
-
-/* Making panels: bytes read and written. */
-static const struct pass packing =
-#define SB_PACKING PASS
-#include "rates.def"
-	;
-
-/* Adding up slabs: bytes of chains, written and read. */
-static const struct pass summing =
-#define SB_SUMMING PASS
-#include "rates.def"
-	;
 
 /* Methods whose blocks go from tile to tile, and how many blocks they may at most be. */
 static const char *const persistent_sources[] = {"sgemm_persistent"};
@@ -196,7 +156,7 @@ int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k)
 	return sb_registry_splits(kernel) ? ceil_div(k, SB_SLAB) : 1;
 }
 
-static int64_t tiles_of(const struct sb_kernel *kernel, int64_t m, int64_t n)
+int64_t sb_registry_tiles(const struct sb_kernel *kernel, int64_t m, int64_t n)
 {
 	return ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn);
 }
@@ -204,7 +164,7 @@ static int64_t tiles_of(const struct sb_kernel *kernel, int64_t m, int64_t n)
 int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
 			   int multiprocessors)
 {
-	int64_t tiles = tiles_of(kernel, m, n);
+	int64_t tiles = sb_registry_tiles(kernel, m, n);
 	int most = multiprocessors < PERSISTENT_MOST ? multiprocessors : PERSISTENT_MOST;
 
 	if (kernel->arithmetic != SB_STRICT)
@@ -259,177 +219,6 @@ const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t k, int
 		if (other->be > best->be &&
 		    (at_once || ceil_div(m * n, other->be) >= 2 * (int64_t)multiprocessors))
 			best = other;
-	}
-	return best;
-}
-
-/* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */
-static double together(const struct sb_kernel *kernel, const struct rate *rate, int groups,
-		       int64_t blocks, int64_t busy, int64_t k)
-{
-	int most = rate->together * groups;
-	int64_t now = blocks * busy;
-	double share = most > 1 ? (double)(now - 1) / (most - 1) : 1;
-	double flops = 2.0 * kernel->bm * kernel->bn * (double)k * (double)now;
-
-	return flops / (rate->alone + (rate->full - rate->alone) * share);
-}
-
-/* The same for all of k: whole turns of the groups, and a last one that may leave some idle. */
-static double round_seconds(const struct sb_kernel *kernel, const struct rate *rate, int64_t blocks,
-			    int64_t k)
-{
-	int groups = kernel->threads * kernel->tm * kernel->tn / (kernel->bm * kernel->bn);
-	int64_t turn = (int64_t)groups * SB_SLAB, rest = k % turn;
-	double seconds =
-		(double)(k / turn) * together(kernel, rate, groups, blocks, groups, SB_SLAB);
-
-	if (rest)
-		seconds += together(kernel, rate, groups, blocks, ceil_div(rest, SB_SLAB),
-				    rest < SB_SLAB ? rest : SB_SLAB);
-	return seconds;
-}
-
-/* The multiprocessor with the most blocks is waited for; it runs them in rounds. */
-static double predict(const struct sb_kernel *kernel, const struct rate *rate, int64_t m, int64_t n,
-		      int64_t k, int multiprocessors, bool packs)
-{
-	/* Steps of panels are whole ones. */
-	int64_t whole = kernel->form == SB_FORM_PANELS ? ceil_div(k, kernel->bk) * kernel->bk : k;
-	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : whole;
-	int64_t tiles = tiles_of(kernel, m, n) * slabs;
-	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
-	double seconds = rate->fixed;
-
-	if (kernel->form == SB_FORM_PANELS)
-		seconds += packing.fixed;
-	if (kernel->form == SB_FORM_PANELS && packs)
-		seconds += 2.0 * sizeof(float) * (double)(m + n) * (double)k / packing.rate;
-
-	if (kernel->arithmetic != SB_STRICT)
-		return rate->fixed +
-		       sb_registry_tensor_seconds(kernel, rate->full, m, n, k, multiprocessors);
-	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
-	if (sb_registry_persists(kernel) && tiles > multiprocessors)
-		return seconds + (double)(most - 1) * rate->ends +
-		       (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
-			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
-	if (slabs > 1)
-		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
-	seconds +=
-		(double)(ceil_div(most, rate->together) - 1) * rate->ends +
-		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
-	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
-}
-
-double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
-			   const struct sb_target *target)
-{
-	for (size_t i = 0; i < COUNT(rates) && sb_registry_runs(kernel, target); i++)
-		if (strcmp(rates[i].name, kernel->name) == 0)
-			return predict(kernel, &rates[i], m, n, k, target->multiprocessors,
-				       target->packs);
-	return INFINITY;
-}
-
-const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
-					 const struct sb_target *target)
-{
-	const struct sb_kernel *best = sb_registry_plain();
-	double least = sb_registry_seconds(best, m, n, k, target);
-
-	for (size_t i = 0; i < COUNT(kernels); i++) {
-		double seconds;
-
-		if (kernels[i].arithmetic != SB_STRICT)
-			continue;
-		seconds = sb_registry_seconds(&kernels[i], m, n, k, target);
-		if (seconds < least) {
-			least = seconds;
-			best = &kernels[i];
-		}
-	}
-	return best;
-}
-
-const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
-					   const struct sb_target *target)
-{
-	static atomic_flag said = ATOMIC_FLAG_INIT;
-	const struct sb_kernel *picked = sb_registry_pick(m, n, k, target);
-	const char *name = sb_settings()->kernel;
-	const struct sb_kernel *named = *name ? sb_registry_find(name) : NULL;
-
-	if (!*name)
-		return picked;
-	if (named && sb_registry_runs(named, target) && named->arithmetic == SB_STRICT)
-		return named;
-	/* What could not be emulated is not the user's fault. */
-	if (named && named->arithmetic != SB_STRICT && sb_settings()->math == SB_MATH_EMULATED)
-		return picked;
-	sb_trace_once(&said, "SHIMBLAS_KERNEL=%s %s; using %s", name,
-		      !named ? "is no kernel (see shimblas info --kernels)"
-		      : named->arithmetic == SB_STRICT || !sb_registry_runs(named, target)
-			      ? "does not run on this device"
-			      : "is for SHIMBLAS_MATH=emulated",
-		      picked->name);
-	return picked;
-}
-
-bool sb_registry_rate(const struct sb_kernel *kernel, double *full, double *fixed)
-{
-	for (size_t i = 0; i < COUNT(rates); i++)
-		if (strcmp(rates[i].name, kernel->name) == 0) {
-			*full = rates[i].full;
-			*fixed = rates[i].fixed;
-			return true;
-		}
-	return false;
-}
-
-static bool reads_panels_of(const struct sb_kernel *other, const struct sb_kernel *kernel)
-{
-	/* Where a persistent one has no tile for each of its blocks, bulk has no such wish. */
-	bool same = strcmp(other->source, kernel->source) == 0 ||
-		    (sb_registry_persists(kernel) && strcmp(other->source, "sgemm_bulk") == 0);
-
-	return same && other->form == kernel->form && kernel->bm % other->bm == 0 &&
-	       kernel->bn % other->bn == 0 && kernel->bk % other->bk == 0;
-}
-
-/*
- * What a block costs where others come before and after it: the seconds until it is done, and those
- * for which it keeps the whole device from the others, however many of its tiles run at once.
- */
-static double cost_of(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
-		      const struct sb_target *target)
-{
-	double tiles = (double)tiles_of(kernel, m, n);
-	double flops = 2.0 * kernel->bm * kernel->bn * (double)k * tiles;
-
-	for (size_t i = 0; i < COUNT(rates); i++)
-		if (strcmp(rates[i].name, kernel->name) == 0)
-			return sb_registry_seconds(kernel, m, n, k, target) +
-			       flops / (rates[i].full * target->multiprocessors);
-	return INFINITY;
-}
-
-const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,
-					  int64_t k, const struct sb_target *target)
-{
-	const struct sb_kernel *best = kernel;
-	double least = cost_of(kernel, m, n, k, target);
-
-	for (size_t i = 0; i < COUNT(kernels) && !*sb_settings()->kernel; i++) {
-		double cost;
-
-		if (!reads_panels_of(&kernels[i], kernel))
-			continue;
-		cost = cost_of(&kernels[i], m, n, k, target);
-		if (cost < least) {
-			least = cost;
-			best = &kernels[i];
-		}
 	}
 	return best;
 }

@@ -61,6 +61,8 @@ int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k);
 bool sb_registry_resumes(const struct sb_kernel *kernel);
 /* Do its blocks go from tile to tile? */
 bool sb_registry_persists(const struct sb_kernel *kernel);
+/* How many of its tiles cover C. */
+int64_t sb_registry_tiles(const struct sb_kernel *kernel, int64_t m, int64_t n);
 /* The grid of a launch. */
 int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
 			   int multiprocessors);

@@ -81,4 +81,8 @@ void sb_route_set_mode(int mode);
 int sb_route_math(void);
 void sb_route_set_math(int math);
 
+/* The work below which a product is small by the mode in force; the least of all before any call.
+ */
+double sb_route_bound(void);
+
 #endif

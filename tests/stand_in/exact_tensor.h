@@ -22,7 +22,11 @@ static inline int sb_warp()
 
 static inline int sb_thread_anew()
 {
+<<<<<<< HEAD
 	return sb_exact_now.thread;
+=======
+	return sb_thread();
+>>>>>>> mma
 }
 
 static inline uint32_t sb_float_bits(float value)
@@ -49,6 +53,13 @@ static inline uint32_t sb_result_bits(float value)
 static inline uint32_t sb_upper_halves(uint32_t low, uint32_t high)
 {
 	return low >> 16 | (high & 0xffff0000u);
+}
+
+static inline float sb_rest(float value, float part)
+{
+	float rest = value - part;
+
+	return rest == rest ? rest : sb_bits_float(0x7fffffff);
 }
 
 static inline uint16_t sb_half_bits(float value)
