@@ -173,7 +173,7 @@ static bool take_parts(struct sb_bench_launch *launch, sb_cu_deviceptr *parts,
 	};
 	if (!launch->tiers.fp16x3)
 		return true;
-	if (!up(launch, parts, NULL, elements + slabs * panel->padded_extent))
+	if (!take_floats(launch, parts, elements + slabs * panel->padded_extent))
 		return false;
 	split->planes = (uint16_t *)(uintptr_t)*parts;
 	split->exponents = (int32_t *)(uintptr_t)*parts + elements;

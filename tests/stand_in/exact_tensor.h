@@ -22,11 +22,7 @@ static inline int sb_warp()
 
 static inline int sb_thread_anew()
 {
-<<<<<<< HEAD
-	return sb_exact_now.thread;
-=======
 	return sb_thread();
->>>>>>> mma
 }
 
 static inline uint32_t sb_float_bits(float value)
