@@ -59,7 +59,7 @@
 #define SB_PAD	32  /* panels' leading dimensions are multiples of this many elements */
 
 #define SB_SPLIT_SLAB  512  /* of k: has one scale for each row */
-#define SB_SPLIT_CHUNK 4096 /* of k: has one sum, and the chunks' sums are added up */
+#define SB_SPLIT_CHUNK 1024 /* of k: has one sum, and the chunks' sums are added up */
 #define SB_NOT_FP16    1u   /* flags: a row or column that two scaled fp16 do not hold */
 #define SB_NOT_BF16    2u   /* or three bf16 */
 #define SB_FAR_FP16    4u   /* a scale 2^e with e < SB_NEAR_LEAST or e > SB_NEAR_MOST */

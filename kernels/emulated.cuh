@@ -63,16 +63,15 @@ SB_DEVICE int sb_fragment_column()
 /*
  * Adds a chunk's sums to those of the chunks before, in work, from where they come back in `sums`
  * if they are the last. `first` chunks are added to zero. size: the block's floats in work;
- * threads: how many of the block hold sums; part: of so many parts of the tile.
+ * threads: how many of the block hold sums; part: of so many parts of the tile; batch: how many
+ * fours a thread fetches at once.
  */
-template <int size, int threads, int count>
+template <int size, int threads, int batch = 4, int count>
 SB_DEVICE void sb_add_chunk(const sb_gemm_args &args, float (&sums)[count], int part, int parts,
 			    bool first, bool last)
 {
 	float *p = args.work +
 		   ((int64_t)sb_block() * size + part * (size / parts) + sb_thread_anew() * 4);
-	/* So many at once find room in the registers. */
-	constexpr int batch = 4;
 
 	SB_UNROLL
 	for (int f = 0; f < count / 4; f += batch) {

@@ -3,7 +3,7 @@
  * FP32-accurate products from six products of bf16 on the tensor cores, of canonical panels. An
  * element x is b0 + b1 + b2, b0 = bf16(x), b1 = bf16(x - b0), b2 = bf16(x - b0 - b1), each rounded
  * to nearest; the differences are exact. For an element of C: result = +0, and for each chunk of
- * 4096 of k, ascending, result += total, where
+ * 1024 of k, ascending, result += total, where
  *     total = +0; for each window of 32 of k of the chunk, ascending:
  *         temp = a chain of tensor core products from +0 on: a0*b2, a1*b1, a2*b0, a0*b1, a1*b0,
  *         a0*b0, of each the window's 16s of k in order
@@ -326,8 +326,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				at.advance();
 				SB_UNROLL
 				for (int h = 0; h < halves; h++)
-					sb_add_chunk<BM * BN, consumers>(args, total[h], h, halves,
-									 begin == 0, last);
+					sb_add_chunk<BM * BN, consumers, 8>(
+						args, total[h], h, halves, begin == 0, last);
 			}
 			SB_UNROLL
 			for (int h = 0; h < halves; h++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * FP32-accurate products from three products of fp16 on the tensor cores, of planes that split_fp16
- * made. For an element of C: result = +0, and for each chunk of 4096 of k, ascending, result +=
+ * made. For an element of C: result = +0, and for each chunk of 1024 of k, ascending, result +=
  * total, where
  *     total = +0; for each slab of 512 of the chunk, ascending: cross = +0, and for each window of
  *     32 of the slab, ascending:
@@ -282,8 +282,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 					add_up<true>(tiles, at, chunk, slot, group, total);
 				else
 					add_up<false>(tiles, at, chunk, slot, group, total);
-				sb_add_chunk<BM * BN, consumers>(args, total, 0, 1, begin == 0,
-								 left <= chunk_steps);
+				sb_add_chunk<BM * BN, consumers, held / 4>(
+					args, total, 0, 1, begin == 0, left <= chunk_steps);
 			}
 			if (w.own)
 				sb_finish_fragment(args, w.i * BM, w.j * BN + group * 64, total);

@@ -54,7 +54,7 @@ the return of a product in place after its end|src/carry.c|s/drained = drain_all
 the return of a staged product after its end|src/staged.c|s/return status == SB_OK ? sb_carry_drain(.*;/return status;/|test_operands
 fp16x3: a step of k after its copy|kernels/sgemm_fp16x3.cu|/if (step > slab)$/,+1{s/sb_copy_barrier_wait(tiles.full\[at.stage\], at.parity);/;/}|test_emulated_kernels
 fp16x3: a slab after its copy|kernels/sgemm_fp16x3.cu|/^\t\t\tsb_copy_barrier_wait(tiles.full\[at.stage\], at.parity);/d|test_emulated_kernels
-fp16x3: a stage filled again after it was read|kernels/sgemm_fp16x3.cu|s/sb_copy_barrier_wait(tiles.empty\[at.stage\], at.parity ^ 1);/;/|test_emulated_kernels
+fp16x3: a stage filled again after it was read|kernels/sgemm_fp16x3.cu|/sb_copy_barrier_wait(tiles.empty/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
 fp16x3: a stage left after its products|kernels/sgemm_fp16x3.cu|/SB_DEVICE static void begin(/,/^\t}/{/sb_mma_wait<1>();/d}|test_emulated_kernels
 fp16x3: high parts' sums after their products|kernels/sgemm_fp16x3.cu|/SB_DEVICE static void go_on(/,/^\t}/{/sb_mma_wait<1>();/d}|test_emulated_kernels
 fp16x3: cross sums after their products|kernels/sgemm_fp16x3.cu|/sb_mma_wait<0>();/d|test_emulated_kernels
@@ -65,11 +65,11 @@ fp16x3: scales read by all before a stage is left|kernels/sgemm_fp16x3.cu|/All l
 fp16x3: barriers made before the other block uses them|kernels/sgemm_fp16x3.cu|0,/sb_cluster_barrier();/s/sb_cluster_barrier();/;/|test_emulated_kernels
 fp16x3: nobody leaves before the other|kernels/sgemm_fp16x3.cu|/Nobody leaves/{n;d}|test_emulated_kernels
 fp16x3: barriers published|kernels/sgemm_fp16x3.cu|/sb_copy_barrier_publish();/d|test_emulated_kernels
-bf16x6: a tile of floats after its copy|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.come/d|test_emulated_kernels
-bf16x6: floats overwritten after all have read them|kernels/sgemm_bf16x6.cu|s/sb_copy_barrier_wait(tiles.gone.*;$/;/|test_emulated_kernels
+bf16x6: a tile of floats after its copy|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.come/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
+bf16x6: floats overwritten after all have read them|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.gone/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
 bf16x6: a warp has read floats before a lane says so|kernels/sgemm_bf16x6.cu|/sb_warp_barrier();/{N;N;/tiles.gone/s/sb_warp_barrier();//}|test_emulated_kernels
-bf16x6: a stage filled again after it was read|kernels/sgemm_bf16x6.cu|s/sb_copy_barrier_wait(tiles.empty\[at.place\], at.parity ^ 1);/;/|test_emulated_kernels
-bf16x6: products after the split|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.full\[at.place\], at.parity);/d|test_emulated_kernels
+bf16x6: a stage filled again after it was read|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.empty/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
+bf16x6: products after the split|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.full/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
 bf16x6: the tensor core sees what was stored|kernels/sgemm_bf16x6.cu|/sb_tensor_fence();/d|test_emulated_kernels
 bf16x6: a warp has stored before a lane says so|kernels/sgemm_bf16x6.cu|/sb_tensor_fence();/{n;d}|test_emulated_kernels
 bf16x6: products after a fence|kernels/sgemm_bf16x6.cu|/sb_mma_fence();/d|test_emulated_kernels
