@@ -13,22 +13,23 @@
  * fragments of a window have been read, and the next one has been stored, all warps meet: what the
  * next window begins with is read during the last products of this one.
  *
- * Two warps share a tensor core, and each hides what the other waits for only if both mix products
- * with all else evenly. So the order is fixed here, stretch by stretch of sixteen products; left to
- * the compiler, those of the whole window come before the barrier, and the splits by themselves.
+ * In which order all of this is issued is the compiler's: forced into the order below, by stretches
+ * of sixteen products, it was a fifth slower, as it was with floats fetched further ahead.
  */
 #include "emulated.cuh"
 
 template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_bf16x6sync {
 	static_assert(stages == 2, "one window to read and one to fill");
-	/* A warp's tile of C, in halves along m, and the 16 x 8 tiles of an instruction in a half. */
+	/* A warp's tile of C, in halves along m, and the 16 x 8 tiles of an instruction in a half.
+	 */
 	static constexpr int warp_m = 64, warp_n = 32, halves = 2;
 	static constexpr int tiles_m = warp_m / halves / 16, tiles_n = warp_n / 8;
-	static constexpr int warps_m = BM / warp_m, warps_n = BN / warp_n, held = warp_m * warp_n / 32;
+	static constexpr int warps_m = BM / warp_m, warps_n = BN / warp_n,
+			     held = warp_m * warp_n / 32;
 	static_assert(threads == 32 * warps_m * warps_n, "the warps cover the tile");
 	static constexpr int parts = 3, k16s = BK / 16, products = 6, chunk = SB_SPLIT_CHUNK / BK;
 	/* Of a window a warp fetches each `apart`th row of either panel, a row of 128 at a time. */
-	static constexpr int apart = threads / 32, fours = 2 * BK / apart, ahead = 4;
+	static constexpr int apart = threads / 32, fours = 2 * BK / apart, ahead = 2;
 	static_assert(BM == 128 && BN == 128 && BK == 32 && apart == 8 && cluster == 1, "");
 	static constexpr int raster = 2048 / BM;
 
@@ -47,9 +48,9 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 		SB_DEVICE source(const sb_gemm_args &args, sb_place at)
 		{
-			int i = sb_thread() % 32 * 4;
+			int thread = sb_thread_anew(), i = thread % 32 * 4;
 
-			k = sb_thread() / 32;
+			k = thread / 32;
 			column = i ^ k % 8 * 8;
 			a = sb_at(sb_operand_a(args), at.row * BM + i, k);
 			b = sb_at(sb_operand_b(args), at.column * BN + i, k);
@@ -85,8 +86,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 
 		/*
-		 * What is left after two parts is the third if its lower half is zero. That of a NaN, which
-		 * is left of what is not finite or rounds to an infinity, is not.
+		 * What is left after two parts is the third if its lower half is zero. That of a
+		 * NaN, which is left of what is not finite or rounds to an infinity, is not.
 		 */
 		SB_DEVICE static uint32_t split(const sb_float4 &x, sb_words2 (&to)[parts])
 		{
@@ -101,11 +102,11 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 					uint32_t pair = sb_bf16_pair(low, high);
 
 					to[p].x[e / 2] = pair;
-					low = sb_add(low, -sb_bits_float(pair << 16));
-					high = sb_add(high, -sb_bits_float(pair & 0xffff0000u));
+					low = sb_rest(low, sb_bits_float(pair << 16));
+					high = sb_rest(high, sb_bits_float(pair & 0xffff0000u));
 				}
 				to[parts - 1].x[e / 2] = sb_float_bits(low) >> 16 |
-				                         (sb_float_bits(high) & 0xffff0000u);
+							 (sb_float_bits(high) & 0xffff0000u);
 				lost |= sb_float_bits(low) | sb_float_bits(high);
 			}
 			return lost;
@@ -118,15 +119,15 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	};
 
 	/*
-	 * Where the rows of matrices lie that a thread names, as elements of a plane; those of a tile
-	 * further along are at the exclusive or with its distance.
+	 * Where the rows of matrices lie that a thread names, as elements of a plane; those of a
+	 * tile further along are at the exclusive or with its distance.
 	 */
 	struct places {
 		int a, b;
 
 		SB_DEVICE places()
 		{
-			int t = sb_thread() % 32, warp = sb_thread() / 32;
+			int thread = sb_thread_anew(), t = thread % 32, warp = thread / 32;
 			int i = warp % warps_m * warp_m + t / 8 % 2 * 8;
 			int j = warp / warps_m * warp_n + t / 16 * 8;
 
@@ -136,37 +137,41 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	};
 
 	/* A part's k16s, as the products want A, and B. */
-	SB_DEVICE static void read_a(fragments &to, const shared &tiles, const places &at, int stage,
-	                             int half, int part, int k16)
+	SB_DEVICE static void read_a(fragments &to, const shared &tiles, const places &at,
+				     int stage, int half, int part, int k16)
 	{
-		int first = stage * parts * BK * BM + at.a;
+		int row = stage * parts * BK;
 
 		SB_UNROLL
-		for (int m = 0; m < tiles_m; m++)
+		for (int m = 0; m < tiles_m; m++) {
+			int place = (row * BM + at.a) ^ (half * tiles_m + m) * 16;
+
 			sb_load_matrix4_across(to.a[half][part][k16][m],
-			                       tiles.a[part * BK + k16 * 16] +
-			                               (first ^ (half * tiles_m + m) * 16));
+					       tiles.a[part * BK + k16 * 16] + place);
+		}
 	}
 
-	SB_DEVICE static void read_b(fragments &to, const shared &tiles, const places &at, int stage,
-	                             int part, int k16)
+	SB_DEVICE static void read_b(fragments &to, const shared &tiles, const places &at,
+				     int stage, int part, int k16)
 	{
-		int first = stage * parts * BK * BN + at.b;
+		int row = stage * parts * BK;
 
 		SB_UNROLL
 		for (int n = 0; n < tiles_n; n += 2) {
+			int place = (row * BN + at.b) ^ n * 8;
 			uint32_t four[4];
 
-			sb_load_matrix4_across(four, tiles.b[part * BK + k16 * 16] + (first ^ n * 8));
+			sb_load_matrix4_across(four, tiles.b[part * BK + k16 * 16] + place);
 			SB_UNROLL
 			for (int e = 0; e < 4; e++)
 				to.b[part][k16][n + e / 2][e % 2] = four[e];
 		}
 	}
 
-	/* Before product p: what the one after it begins to need, and what the next half or window. */
-	SB_DEVICE static void read_ahead(fragments &to, const shared &tiles, const places &at, int stage,
-	                                 int half, int p, int k16)
+	/* Before product p: what the one after it begins to need, and what the next half or window.
+	 */
+	SB_DEVICE static void read_ahead(fragments &to, const shared &tiles, const places &at,
+					 int stage, int half, int p, int k16)
 	{
 		if (p < 2) {
 			read_a(to, tiles, at, stage, half, p + 1, k16);
@@ -180,11 +185,12 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	}
 
-	/* Product p of a chain for 16 of k: small ones first, a0*b2, a1*b1, a2*b0, a0*b1, a1*b0, a0*b0. */
+	/* Product p of a chain, small ones first, for 16 of k. */
 	SB_DEVICE static void multiply(float (&chain)[tiles_m][tiles_n][4], const fragments &from,
-	                               int half, int p, int k16)
+				       int half, int p, int k16)
 	{
-		constexpr int part_a[products] = {0, 1, 2, 0, 1, 0}, part_b[products] = {2, 1, 0, 1, 0, 0};
+		constexpr int part_a[products] = {0, 1, 2, 0, 1, 0},
+			      part_b[products] = {2, 1, 0, 1, 0, 0};
 
 		SB_UNROLL
 		for (int m = 0; m < tiles_m; m++) {
@@ -193,50 +199,66 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				int n = m % 2 ? tiles_n - 1 - s : s;
 
 				sb_mma_sync_bf16(chain[m][n], from.a[half][part_a[p]][k16][m],
-				                 from.b[part_b[p]][k16][n]);
+						 from.b[part_b[p]][k16][n]);
 			}
 		}
 	}
 
 	SB_DEVICE static void window(shared &tiles, const places &at, int stage, bool more,
-	                             source &from, fragments &now, float (&total)[held])
+				     source &from, fragments &now, float (&total)[held])
 	{
-		constexpr int in_half = held / halves;
-
 		SB_UNROLL
 		for (int half = 0; half < halves; half++) {
 			float chain[tiles_m][tiles_n][4] = {};
 
 			SB_UNROLL
-			for (int p = 0; p < products; p++) {
-				int f = half * products + p;
+			for (int step = 0; step < products * k16s; step++) {
+				int p = step / k16s, k16 = step % k16s,
+				    f = half * products + step / 2;
 
-				sb_keep_order();
-				if (f < fours) {
+				read_ahead(now, tiles, at, stage, half, p, k16);
+				if (step % 2 == 0 && f < fours) {
 					from.split(tiles, 1 - stage, f);
 					from.fetch((f + ahead) % fours, more);
 				}
-				SB_UNROLL
-				for (int k16 = 0; k16 < k16s; k16++) {
-					read_ahead(now, tiles, at, stage, half, p, k16);
-					multiply(chain, now, half, p, k16);
-					if (half + 1 == halves && p == 2 && k16 == 0) {
-						sb_keep_order();
-						sb_barrier();
-					}
-				}
+				multiply(chain, now, half, p, k16);
+				if (half + 1 == halves && p == 2 && k16 == 0)
+					sb_barrier();
 			}
 			SB_UNROLL
-			for (int e = 0; e < in_half; e++)
-				total[half * in_half + e] =
-				        sb_add(total[half * in_half + e],
-				               chain[e / 4 / tiles_n][e / 4 % tiles_n][e % 4]);
+			for (int e = 0; e < held / halves; e++)
+				total[half * (held / halves) + e] =
+					sb_add(total[half * (held / halves) + e],
+					       chain[e / 4 / tiles_n][e / 4 % tiles_n][e % 4]);
+		}
+	}
+
+	/*
+	 * Adds a chunk's sums to those of the chunks before, as sb_add_chunk() does, but by a four
+	 * at a time: there are no registers for more.
+	 */
+	SB_DEVICE static void add_chunk(const sb_gemm_args &args, float (&total)[held], bool first,
+					bool last)
+	{
+		SB_UNROLL
+		for (int f = 0; f < held; f += 4) {
+			sb_float4 four = {{0.0f, 0.0f, 0.0f, 0.0f}};
+			float *p = args.work + ((int64_t)sb_block() * (BM * BN) + f * threads +
+						sb_thread() * 4);
+
+			if (!first)
+				four = sb_load4(p);
+			SB_UNROLL
+			for (int e = 0; e < 4; e++)
+				total[f + e] = four.x[e] = sb_add(four.x[e], total[f + e]);
+			if (!last)
+				sb_store4(p, four);
 		}
 	}
 
 	/* All windows of a tile. */
 	SB_DEVICE static void add_up(const sb_gemm_args &args, shared &tiles, source &from,
-	                             float (&total)[held])
+				     float (&total)[held])
 	{
 		int windows = sb_tiles(args.k, BK);
 		places at;
@@ -244,7 +266,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 		SB_UNROLL
 		for (int f = 0; f < ahead; f++)
-			from.fetch(f, true);
+			from.fetch(f, windows > 1);
 		SB_UNROLL
 		for (int f = 0; f < fours; f++) {
 			from.split(tiles, 0, f);
@@ -265,31 +287,46 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			SB_ROLLED
 			for (; w < end; w++)
 				window(tiles, at, w % 2, w + 2 < windows, from, now, total);
-			sb_add_chunk<BM * BN, threads>(args, total, 0, 1, end <= chunk, end == windows);
+			add_chunk(args, total, end <= chunk, end == windows);
 		}
 	}
 
-	SB_DEVICE static void run_tile(const sb_gemm_args &args, shared &tiles, sb_place at)
+	/* Of tile number `index`, whose place is worked out again rather than kept in registers. */
+	SB_DEVICE static sb_place place_of(const sb_gemm_args &args, int index)
 	{
-		source from(args, at);
+		return sb_raster<raster>(index, sb_tiles(args.m, BM), sb_tiles(args.n, BN));
+	}
+
+	SB_DEVICE static uint32_t flags(const sb_gemm_args &args, int index)
+	{
+		sb_place at = place_of(args, index);
+
+		return sb_tile_flags(args, at.row, at.column);
+	}
+
+	SB_DEVICE static void run_tile(const sb_gemm_args &args, shared &tiles, int index)
+	{
+		source from(args, place_of(args, index));
 		float total[held];
 
 		add_up(args, tiles, from, total);
+		sb_place at = place_of(args, index);
 		if (args.flags_a && (from.lost_a & 0xffff))
 			sb_raise_flags(args.flags_a + at.row, SB_NOT_BF16);
 		if (args.flags_a && (from.lost_b & 0xffff))
 			sb_raise_flags(args.flags_b + at.column, SB_NOT_BF16);
 		/* Also before the planes are filled for another tile. */
 		sb_barrier();
-		if (!args.flags_a || !(sb_tile_flags(args, at.row, at.column) & SB_NOT_BF16))
-			finish(args, at, total);
+		if (!args.flags_a || !(flags(args, index) & SB_NOT_BF16))
+			finish(args, {at.row * BM, at.column * BN}, total);
 	}
 
-	SB_DEVICE static void finish(const sb_gemm_args &args, sb_place at, const float (&total)[held])
+	SB_DEVICE static void finish(const sb_gemm_args &args, sb_corner corner,
+				     const float (&total)[held])
 	{
-		int t = sb_thread() % 32, warp = sb_thread() / 32;
-		int i = at.row * BM + warp % warps_m * warp_m + t / 4;
-		int j = at.column * BN + warp / warps_m * warp_n + t % 4 * 2;
+		int thread = sb_thread_anew(), t = thread % 32, warp = thread / 32;
+		int i = corner.i + warp % warps_m * warp_m + t / 4;
+		int j = corner.j + warp / warps_m * warp_n + t % 4 * 2;
 
 		SB_UNROLL
 		for (int m = 0; m < halves * tiles_m; m++) {
@@ -298,22 +335,19 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				SB_UNROLL
 				for (int e = 0; e < 4; e++)
 					sb_finish(args, i + m * 16 + e / 2 * 8, j + n * 8 + e % 2,
-					          total[(m * tiles_n + n) * 4 + e]);
+						  total[(m * tiles_n + n) * 4 + e]);
 			}
 		}
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
 	{
-		int rows = sb_tiles(args.m, BM), columns = sb_tiles(args.n, BN);
+		int count = sb_tiles(args.m, BM) * sb_tiles(args.n, BN);
 
 		SB_ROLLED
-		for (int index = (int)sb_block(); index < rows * columns; index += (int)sb_blocks()) {
-			sb_place at = sb_raster<raster>(index, rows, columns);
-
-			if (!args.flags_a || (sb_tile_flags(args, at.row, at.column) & SB_NOT_FP16))
-				run_tile(args, tiles, at);
-		}
+		for (int index = (int)sb_block(); index < count; index += (int)sb_blocks())
+			if (!args.flags_a || (flags(args, index) & SB_NOT_FP16))
+				run_tile(args, tiles, index);
 	}
 };
 

@@ -80,6 +80,12 @@ SB_DEVICE uint32_t sb_upper_halves(uint32_t low, uint32_t high)
 	return __byte_perm(low, high, 0x7632);
 }
 
+/* What a part of a value leaves of it; where that is no number, the one NaN 0x7fffffff. */
+SB_DEVICE float sb_rest(float value, float part)
+{
+	return __fadd_rn(value, -part);
+}
+
 /* To the nearest fp16 or bf16, and back. */
 SB_DEVICE uint16_t sb_half_bits(float value)
 {
@@ -275,16 +281,6 @@ SB_DEVICE void sb_tensor_fence()
 }
 
 /* Products of a warp: sm_80 and later. */
-
-/*
- * The compiler moves nothing over this place (but within a stretch between two of them it orders as
- * it likes): for an order that keeps the tensor cores busy, of which its scheduler knows little.
- * The instruction tells profilers that it was met, and nothing else.
- */
-SB_DEVICE void sb_keep_order()
-{
-	asm volatile("pmevent 1;" ::: "memory");
-}
 
 /* d += a * b, 16 x 8 x 16, the fragments as the instruction wants them. */
 SB_DEVICE void sb_mma_sync_bf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])

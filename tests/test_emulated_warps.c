@@ -48,7 +48,7 @@ static void small_and_thin(void)
 /* Three chunks, whose sums meet in memory. */
 static void chunks_of_k(void)
 {
-	struct sb_emulated_case test = {20, 30, 8193, 3, 1.5f, 0.5f, PLAIN, PLAIN, 1, NULL};
+	struct sb_emulated_case test = {20, 30, 2049, 3, 1.5f, 0.5f, PLAIN, PLAIN, 1, NULL};
 
 	run(&test, 0, 1, 0);
 }
@@ -131,8 +131,8 @@ static void no_access_meets_another(void)
 			loaded += site->write ? 0 : site->words;
 		}
 	}
-	/* One window more than there are, and half of one: the last comes again. */
-	CU_ASSERT(loaded == elements + elements / 3 + elements / 6);
+	/* One window more than there are, and a quarter of one: the last comes again. */
+	CU_ASSERT(loaded == elements + elements / 3 + elements / 12);
 	/* Three halves of a word. */
 	CU_ASSERT(stored == (elements + elements / 3) * 3 / 2);
 	CU_ASSERT(counts.barriers == 2 + 96 / 32);

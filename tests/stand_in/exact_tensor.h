@@ -20,10 +20,6 @@ static inline int sb_warp()
 	return sb_exact_now.thread / 32;
 }
 
-static inline void sb_keep_order()
-{
-}
-
 static inline int sb_thread_anew()
 {
 	return sb_thread();
@@ -53,6 +49,13 @@ static inline uint32_t sb_result_bits(float value)
 static inline uint32_t sb_upper_halves(uint32_t low, uint32_t high)
 {
 	return low >> 16 | (high & 0xffff0000u);
+}
+
+static inline float sb_rest(float value, float part)
+{
+	float rest = value - part;
+
+	return rest == rest ? rest : sb_bits_float(0x7fffffff);
 }
 
 static inline uint16_t sb_half_bits(float value)
