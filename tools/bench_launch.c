@@ -191,7 +191,7 @@ static bool take_emulated(struct sb_bench_launch *launch)
 
 	if (!take_parts(launch, &launch->parts[0], &launch->pack_a, &launch->split_a) ||
 	    !take_parts(launch, &launch->parts[1], &launch->pack_b, &launch->split_b) ||
-	    !up(launch, &launch->flags, NULL, words_a + words_b))
+	    !take_floats(launch, &launch->flags, words_a + words_b))
 		return false;
 	launch->split_a.flags = (uint32_t *)(uintptr_t)launch->flags;
 	launch->split_b.flags = launch->split_a.flags + words_a;
