@@ -83,7 +83,9 @@ static enum sb_status add(struct sb_device *device, struct sb_region *region, in
 		return status;
 	status = allow(device, at, bytes);
 	if (status != SB_OK) {
-		(void)cu->memory_unmap(at, bytes);
+		/* Where it stays mapped nothing else can be. */
+		if (cu->memory_unmap(at, bytes) != SB_CU_SUCCESS)
+			status = sb_device_lose(device, "device memory cannot be unmapped");
 		return status;
 	}
 	region->parts[part] = bytes;
@@ -91,18 +93,22 @@ static enum sb_status add(struct sb_device *device, struct sb_region *region, in
 	return SB_OK;
 }
 
-/* The last part there is. */
+/* The last part there is. What cannot be unmapped is still there, and can be used and dropped
+ * again. */
 static enum sb_status drop(struct sb_device *device, struct sb_region *region, int part)
 {
-	size_t bytes = region->parts[part];
+	size_t bytes = region->parts[part], at = region->bytes - bytes;
+	enum sb_status status;
 
 	if (bytes == 0)
 		return SB_OK;
+	status = sb_device_check(device, device->cu->memory_unmap(region->base + at, bytes),
+				 "unmapping device memory");
+	if (status != SB_OK)
+		return status;
 	region->parts[part] = 0;
-	region->bytes -= bytes;
-	return sb_device_check(device,
-			       device->cu->memory_unmap(region->base + region->bytes, bytes),
-			       "unmapping device memory");
+	region->bytes = at;
+	return SB_OK;
 }
 
 static enum sb_status drop_plain(struct sb_device *device, struct sb_region *region)

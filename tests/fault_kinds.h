@@ -18,8 +18,9 @@ enum { FAULT_PAGEABLE, FAULT_PINNED, FAULT_DEVICE };
 
 struct fault_kind {
 	const char *name, *environment;
-	long launches; /* at least, or it is not of this kind */
-	int places[3]; /* of A, B and C */
+	const char *only; /* slots whose names begin so */
+	long launches;	  /* at least, or it is not of this kind */
+	int places[3];	  /* of A, B and C */
 	struct product product;
 };
 extern const struct fault_kind fault_kinds[];
