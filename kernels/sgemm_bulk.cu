@@ -13,7 +13,7 @@
  * most of the totals then live in shared memory, where each thread adds to its own once a slab. Two
  * stages are then the most whose buffer number costs no registers: with three, the code spills.
  */
-#include "quads.cuh"
+#include "lanes.cuh"
 
 template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struct sb_bulk {
 	static constexpr bool totals_shared = TM * TN > 96;
@@ -44,42 +44,22 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		uint64_t given[groups], taken[groups];
 	};
 
-	struct fragment {
-		float a[TM], b[TN];
-	};
+	using lanes = sb_lanes<BM, TM, TN, group_threads>;
+	using fragment = typename lanes::fragment;
 
 	SB_DEVICE static int i_of(int r)
 	{
-		int lane = sb_thread() % 32, warp = sb_thread() % group_threads / 32;
-
-		return warp % warps_m * (lanes_m * TM) + lane % lanes_m * 4 + r / 4 * (lanes_m * 4) + r % 4;
+		return lanes::i_of(r);
 	}
 
 	SB_DEVICE static int j_of(int c)
 	{
-		int lane = sb_thread() % 32, warp = sb_thread() % group_threads / 32;
-
-		return warp / warps_m * (lanes_n * TN) + lane / lanes_m * 4 + c / 4 * (lanes_n * 4) + c % 4;
+		return lanes::j_of(c);
 	}
 
 	SB_DEVICE static void read(fragment &to, const shared &tiles, int stage, int k)
 	{
-		SB_UNROLL
-		for (int r = 0; r < TM; r += 4) {
-			sb_float4 four = sb_get4(tiles.a[stage], k, i_of(r));
-
-			SB_UNROLL
-			for (int e = 0; e < 4; e++)
-				to.a[r + e] = four.x[e];
-		}
-		SB_UNROLL
-		for (int c = 0; c < TN; c += 4) {
-			sb_float4 four = sb_get4(tiles.b[stage], k, j_of(c));
-
-			SB_UNROLL
-			for (int e = 0; e < 4; e++)
-				to.b[c + e] = four.x[e];
-		}
+		lanes::read(to, tiles.a[stage], tiles.b[stage], k);
 	}
 
 	SB_DEVICE static int group()

@@ -10,7 +10,7 @@
  * computes them last and goes on from those totals, so that the order of the sum is kept and nobody
  * waits. A block waits for one with a lower number only, so it does not matter how many run at once.
  */
-#include "quads.cuh"
+#include "lanes.cuh"
 
 template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struct sb_persistent {
 	static constexpr int warps = threads / 32;
@@ -38,42 +38,22 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 		uint64_t full[stages], empty[stages];
 	};
 
-	struct fragment {
-		float a[TM], b[TN];
-	};
+	using lanes = sb_lanes<BM, TM, TN, 0>;
+	using fragment = typename lanes::fragment;
 
 	SB_DEVICE static int i_of(int r)
 	{
-		int lane = sb_thread() % 32, warp = sb_thread() / 32;
-
-		return warp % warps_m * (lanes_m * TM) + lane % lanes_m * 4 + r / 4 * (lanes_m * 4) + r % 4;
+		return lanes::i_of(r);
 	}
 
 	SB_DEVICE static int j_of(int c)
 	{
-		int lane = sb_thread() % 32, warp = sb_thread() / 32;
-
-		return warp / warps_m * (lanes_n * TN) + lane / lanes_m * 4 + c / 4 * (lanes_n * 4) + c % 4;
+		return lanes::j_of(c);
 	}
 
 	SB_DEVICE static void read(fragment &to, const shared &tiles, int row)
 	{
-		SB_UNROLL
-		for (int r = 0; r < TM; r += 4) {
-			sb_float4 four = sb_get4(tiles.a, row, i_of(r));
-
-			SB_UNROLL
-			for (int e = 0; e < 4; e++)
-				to.a[r + e] = four.x[e];
-		}
-		SB_UNROLL
-		for (int c = 0; c < TN; c += 4) {
-			sb_float4 four = sb_get4(tiles.b, row, j_of(c));
-
-			SB_UNROLL
-			for (int e = 0; e < 4; e++)
-				to.b[c + e] = four.x[e];
-		}
+		lanes::read(to, tiles.a, tiles.b, row);
 	}
 
 	SB_DEVICE static int all_steps(const sb_gemm_args &args)
