@@ -76,7 +76,10 @@ static const struct sb_profile *profile_for(const struct sb_backend *backend)
 static struct sb_situation situation_here(const struct sb_backend *backend)
 {
 	struct sb_situation situation = {.processors = sb_profile_processors()};
+	const struct sb_team *team = sb_device_team();
 
+	situation.devices = team ? team->count : 0;
+	situation.linked = team && team->linked;
 	situation.health = sb_device_health(&situation.unusable);
 	if (sb_settings()->reproducible) {
 		/* Neither who else calls nor what this thread may use is the shape's. */
@@ -90,13 +93,10 @@ static struct sb_situation situation_here(const struct sb_backend *backend)
 
 static void look_at_device(struct sb_situation *situation, const struct sb_call *call)
 {
-	struct sb_team *team = sb_device_team();
-	struct sb_device *device = team ? team->devices : NULL;
+	struct sb_device *device = sb_device();
 
 	if (!device)
 		return;
-	situation->devices = team->count;
-	situation->linked = team->linked;
 	situation->places[0] = sb_device_place(device, call->a, sb_call_bytes_a(call));
 	situation->places[1] = sb_device_place(device, call->b, sb_call_bytes_b(call));
 	situation->places[2] = sb_device_place(device, call->c, sb_call_bytes_c(call));
@@ -300,7 +300,7 @@ static struct sb_decision judge_work(const struct sb_call *call, const struct sb
 static void foresee(const struct sb_call *call, const struct sb_forward *forward,
 		    struct sb_decision *decision)
 {
-	struct sb_situation situation = {.health = SB_HEALTH_READY};
+	struct sb_situation situation;
 	const struct sb_backend *backend;
 	const struct sb_profile *profile;
 	struct sb_as_found found;
@@ -310,8 +310,9 @@ static void foresee(const struct sb_call *call, const struct sb_forward *forward
 		return;
 	backend = backend_of(forward);
 	profile = profile_for(backend);
-	situation.threads = threads_of(backend);
-	situation.processors = sb_profile_processors();
+	situation = situation_here(backend);
+	situation.health = SB_HEALTH_READY;
+	situation.callers = 0;
 	look_at_device(&situation, call);
 	situation.queue = 0;
 	if (!(decision->cpu_seconds > 0))

@@ -248,7 +248,7 @@ static void a_report_is_appended_when_asked(void)
 	if (!file)
 		return;
 	CU_ASSERT_PTR_NOT_NULL(fgets(text, sizeof text, file));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "{\"format\":1,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "{\"format\":2,"));
 	fclose(file);
 	CU_ASSERT_EQUAL(api.report("/nonexistent/report"), -1);
 }

@@ -148,8 +148,9 @@ static void plot_sizes(FILE *out, const struct sb_run *run)
 				double value = chart ? seconds[i][side] : calls[i][side];
 
 				columns[i].side[side].share =
-					chart	? most_seconds > 0 ? value / most_seconds : 0
-					: value ? log10(1 + 9 * value) / log10(1 + 9 * most_calls)
+					chart ? most_seconds > 0 ? value / most_seconds : 0
+					: value > 0
+						? log10(1 + 9 * value) / log10(1 + 9 * most_calls)
 						: 0;
 				snprintf(columns[i].side[side].value,
 					 sizeof columns[i].side[side].value, "%s",

@@ -9,7 +9,8 @@
 
 enum { NODES = SB_GRID * SB_GRID * SB_GRID };
 
-#define FAR 1.4 /* times what is beside it */
+#define FAR	1.4 /* times what is beside it */
+#define TELLING 8   /* so many cubes have begun to be as fast as they get */
 
 struct node {
 	int m, n, k;
@@ -115,8 +116,8 @@ static double best_rate(const struct sb_grid *grid, int cubes)
 
 /*
  * A node that was not reached: in proportion to its neighbour, with as much more of the rate as
- * cubes of such work have, but no more than the best of them; beside another way as it is there;
- * and a factor is its neighbour's.
+ * cubes of such work have, but no more than the best of them; in another way as in nn, with half of
+ * what its neighbour differs from that; and a factor is its neighbour's.
  */
 static double guess(struct sb_grids *grids, int way, const struct node *node, bool times, int cubes)
 {
@@ -128,11 +129,11 @@ static double guess(struct sb_grids *grids, int way, const struct node *node, bo
 		return way ? *at(plain, node) : times ? 1e-6 : 1;
 	before = *at(grid, &neighbour);
 	if (way)
-		return before * *at(plain, node) / *at(plain, &neighbour);
+		return *at(plain, node) * (1 + before / *at(plain, &neighbour)) / 2;
 	if (!times)
 		return before;
 	seconds = before * work / work_of(&neighbour);
-	if (!cubes)
+	if (cubes < TELLING)
 		return seconds;
 	seconds *= cube_rate(grid, cubes, cbrt(work_of(&neighbour))) /
 		   cube_rate(grid, cubes, cbrt(work));
