@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which kernels serve an emulated product together, and when one is emulated at all. */
+#include "child.h"
+
+#include "registry.h"
+
+static const struct sb_target h200 = {90, 132, 232448, true};
+
+static enum sb_fallback tiers_for(int64_t m, int64_t n, int64_t k, int arch, struct sb_tiers *tiers)
+{
+	const struct sb_target target = {arch, 132, 232448, true};
+	enum sb_fallback why = SB_FALLBACKS;
+	bool any = sb_registry_pick_tiers(m, n, k, &target, tiers, &why);
+
+	CU_ASSERT_EQUAL(any, why == SB_FALLBACK_NONE || why == SB_FALLBACK_SHORT);
+	return why;
+}
+
+static void emulated_products_have_tiers_where_the_device_has_kernels(void)
+{
+	static const int none[] = {70, 75, 100, 103, 110, 130};
+	static const int warps[] = {80, 86, 89, 120, 121};
+	struct sb_tiers tiers;
+
+	CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, 90, &tiers), SB_FALLBACK_NONE);
+	CU_ASSERT_STRING_EQUAL(tiers.fp16x3->source, "sgemm_fp16x3");
+	CU_ASSERT_STRING_EQUAL(tiers.bf16x6->source, "sgemm_bf16x6");
+	CU_ASSERT_EQUAL(tiers.strict->arithmetic, SB_STRICT);
+	CU_ASSERT(tiers.bm % 128 == 0 && tiers.bn % 128 == 0 && tiers.bk % 64 == 0);
+	CU_ASSERT_EQUAL(tiers_for(4096, 4096, 1023, 90, &tiers), SB_FALLBACK_SHORT);
+	CU_ASSERT_PTR_NULL(tiers.fp16x3);
+	CU_ASSERT_EQUAL(tiers_for(64, 64, 64, 90, &tiers), SB_FALLBACK_FASTER);
+	CU_ASSERT_EQUAL(tiers_for(128, 128, 65536, 90, &tiers), SB_FALLBACK_FASTER);
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, none[i], &tiers),
+				SB_FALLBACK_NO_KERNEL);
+	for (size_t i = 0; i < sizeof warps / sizeof *warps; i++) {
+		CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, warps[i], &tiers), SB_FALLBACK_NONE);
+		CU_ASSERT_PTR_NULL(tiers.fp16x3);
+		CU_ASSERT_STRING_EQUAL(tiers.bf16x6->source, "sgemm_bf16x6sync");
+	}
+}
+
+static const struct sb_kernel *first_launched(int64_t m, int64_t n, int64_t k)
+{
+	const struct sb_kernel *kernels[SB_TIERS_MOST];
+	struct sb_tiers tiers;
+	enum sb_fallback why;
+	int count;
+
+	(void)sb_registry_pick_tiers(m, n, k, &h200, &tiers, &why);
+	count = sb_registry_tiers_launch(&tiers, m, n, k, h200.multiprocessors, kernels);
+	CU_ASSERT_EQUAL(count, k < SB_FP16X3_LEAST ? 2 : 3);
+	CU_ASSERT_EQUAL(kernels[count - 2]->arithmetic, SB_BF16X6);
+	CU_ASSERT_EQUAL(kernels[count - 1]->arithmetic, SB_STRICT);
+	for (int i = 0; i < count; i++)
+		CU_ASSERT(sb_registry_work(kernels[i], m, n, k) <=
+			  sb_registry_tiers_work(&tiers, m, n, k));
+	return kernels[0];
+}
+
+static void small_grids_of_emulated_products_get_smaller_tiles(void)
+{
+	CU_ASSERT_EQUAL(first_launched(1024, 1024, 8192)->bm, 64);
+	CU_ASSERT_EQUAL(first_launched(4096, 4096, 8192)->bm, 128);
+	CU_ASSERT_EQUAL(first_launched(16384, 1024, 4096)->bm, 128);
+	CU_ASSERT_EQUAL(first_launched(1024, 1024, 512)->arithmetic, SB_BF16X6);
+}
+
+/* A strict pick, whatever the shape, is strict; so is what a block of it is given. */
+static void picks_never_mix_arithmetics(void)
+{
+	for (int64_t n = 1; n < 40000; n = n * 2 + 1)
+		for (int64_t k = 1; k < 40000; k = k * 3 + 1) {
+			const struct sb_kernel *kernel = sb_registry_pick(n, n, k, &h200);
+
+			CU_ASSERT_EQUAL(kernel->arithmetic, SB_STRICT);
+			CU_ASSERT_EQUAL(
+				sb_registry_alike(kernel, n / 2 + 1, n, k, &h200)->arithmetic,
+				SB_STRICT);
+		}
+	for (int row = 0; row < sb_registry_count(); row++)
+		for (int64_t m = 100; m < 20000; m *= 5) {
+			const struct sb_kernel *kernel = sb_registry_row(row);
+
+			CU_ASSERT_EQUAL(sb_registry_alike(kernel, m, 900, 2000, &h200)->arithmetic,
+					kernel->arithmetic);
+		}
+}
+
+static void choose_tiers(const void *name)
+{
+	struct sb_tiers tiers;
+	enum sb_fallback why;
+	bool any = sb_registry_choose_tiers(5, 5, 5000, &h200, &tiers, &why);
+
+	CHECK(any == (name != NULL));
+	CHECK(!any || strcmp(sb_registry_first(&tiers)->source, name) == 0);
+	CHECK(why == (any && tiers.fp16x3 ? SB_FALLBACK_NONE : SB_FALLBACK_NAMED));
+}
+
+static void a_kernel_asked_for_by_name_decides_the_tiers(void)
+{
+	CU_ASSERT_EQUAL(
+		in_child("SHIMBLAS_KERNEL=sgemm_fp16x3_128x128x64", choose_tiers, "sgemm_fp16x3"),
+		0);
+	CU_ASSERT_EQUAL(
+		in_child("SHIMBLAS_KERNEL=sgemm_bf16x6_256x128x16", choose_tiers, "sgemm_bf16x6"),
+		0);
+	CU_ASSERT_EQUAL(in_child("SHIMBLAS_KERNEL=sgemm_plain_64x64x16", choose_tiers, NULL), 0);
+}
+
+int main(void)
+{
+	const struct suite_case tests[] = {
+		{"a kernel asked for by name decides the tiers",
+		 a_kernel_asked_for_by_name_decides_the_tiers},
+		{"emulated products have tiers where the device has kernels",
+		 emulated_products_have_tiers_where_the_device_has_kernels},
+		{"small grids of emulated products get smaller tiles",
+		 small_grids_of_emulated_products_get_smaller_tiles},
+		{"picks never mix arithmetics", picks_never_mix_arithmetics},
+	};
+
+	return SUITE("tiers", tests);
+}
