@@ -15,8 +15,8 @@ static int64_t pick(int64_t least, int64_t most)
 	return least + (int64_t)(state >> 4) % (most - least + 1);
 }
 
-static const struct sb_target hopper = {90, 132, 232448, true};
-static const struct sb_target ampere = {80, 108, 166912, true};
+static const struct sb_target hopper = {90, 132, 232448, true, false};
+static const struct sb_target ampere = {80, 108, 166912, true, false};
 
 /* The tiers of a device, for a k: with planes or without. */
 static void emulate(struct sb_plan_wish *wish, const struct sb_target *target,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which kernels serve an emulated product, and that no other product gets one of them. */
+/* Which kernels serve an emulated product together, and when one is emulated at all. */
 #include "child.h"
 
 #include "registry.h"

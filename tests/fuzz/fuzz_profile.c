@@ -33,7 +33,7 @@ static void judge(int64_t m, int64_t n, int64_t k)
 		.health = SB_HEALTH_READY, .threads = 3, .callers = 1, .processors = 4};
 	double cpu = sb_model_cpu(&profile, &situation, &call).seconds;
 	double gpu = sb_model_gpu(&profile, &situation, &call).seconds;
-	double least = sb_model_gpu_least(&profile, &call);
+	double least = sb_model_gpu_least(&profile, &situation, &call);
 	double copies = sb_model_gpu_copies(&profile, &situation, &call);
 
 	/* Where no kernel runs the GPU never ends. */
