@@ -41,10 +41,10 @@ static void call_once(void)
 	free(before);
 }
 
-static void start_and_call(const void *unused)
+/* `well`: nothing is going to fail, and however busy the host is the device is not given up. */
+static void start_and_call(const void *well)
 {
-	(void)unused;
-	sb_device_least_patience = 0.02;
+	sb_device_least_patience = well ? 60 : 0.03;
 	sb_split_least = (struct sb_split_least){.extent = 1, .bytes = 0};
 	sb_process_start();
 	sb_start_buy();
@@ -61,7 +61,7 @@ static void count(const void *path)
 	FILE *file = fopen(path, "w");
 
 	*(void **)&calls_of = dlsym(library, "stand_in_calls");
-	start_and_call(NULL);
+	start_and_call(path);
 	CHECK(sb_device_team() != NULL);
 	for (int s = 0; s < FAULT_SLOTS; s++)
 		fprintf(file, "%ld\n", calls_of(fault_slots[s]));

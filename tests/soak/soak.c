@@ -310,6 +310,9 @@ int main(int argc, char **argv)
 		return 2;
 	largest = argc > 2 ? atoi(argv[2]) : largest;
 	swing = 4096 + THREADS * 4 * (long)((size_t)largest * (size_t)largest / 256);
+	/* A sanitizer keeps what has been given back. */
+	if (getenv("SB_SANITIZED") && strcmp(getenv("SB_SANITIZED"), "yes") == 0)
+		swing = 4 << 20;
 	state = argc > 3 ? strtoull(argv[3], NULL, 10) * 2 + 1 : 88172645463325252u;
 	/* A fork while another thread is at work with OpenBLAS's own threads hangs in OpenBLAS. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 1);
