@@ -2,6 +2,8 @@
 /* The device: how it starts, what it leaves as found, and how it is lost. */
 #include "child.h"
 
+#include <math.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -355,9 +357,20 @@ static void a_stopped_process_does_not_lose_its_device(void)
 	CU_ASSERT_EQUAL(in_child("SHIMBLAS_LOGFILE=/dev/null", wait_while_stopped, NULL), 0);
 }
 
+/* Whatever a profile says, a deadline is one. */
+static void nobody_waits_for_ever(void)
+{
+	CU_ASSERT_EQUAL(sb_device_patience(0), sb_device_least_patience);
+	CU_ASSERT_EQUAL(sb_device_patience(2), 40);
+	CU_ASSERT_EQUAL(sb_device_patience(1e9), 86400);
+	CU_ASSERT_EQUAL(sb_device_patience(INFINITY), 86400);
+	CU_ASSERT_EQUAL(sb_device_patience(NAN), sb_device_least_patience);
+}
+
 int main(void)
 {
 	const struct suite_case tests[] = {
+		{"nobody waits for ever", nobody_waits_for_ever},
 		{"what cannot start says why", what_cannot_start_says_why},
 		{"the device is the one asked for", the_device_is_the_one_asked_for},
 		{"a start is bought when it has been missed",

@@ -369,16 +369,6 @@ static void a_device_without_a_kernel_never_ends(void)
 	CU_ASSERT(sb_model_gpu_copies(&old, &s, &call) < seconds);
 }
 
-/* Whatever a profile says, a deadline is one. */
-static void nobody_waits_for_ever(void)
-{
-	CU_ASSERT_EQUAL(sb_device_patience(0), sb_device_least_patience);
-	CU_ASSERT_EQUAL(sb_device_patience(2), 40);
-	CU_ASSERT_EQUAL(sb_device_patience(1e9), 86400);
-	CU_ASSERT_EQUAL(sb_device_patience(INFINITY), 86400);
-	CU_ASSERT_EQUAL(sb_device_patience(NAN), sb_device_least_patience);
-}
-
 int main(void)
 {
 	const struct suite_case tests[] = {
@@ -401,7 +391,6 @@ int main(void)
 		{"emulated products are predicted apart", emulated_products_are_predicted_apart},
 		{"health gives the reason", health_gives_the_reason},
 		{"a device without a kernel never ends", a_device_without_a_kernel_never_ends},
-		{"nobody waits for ever", nobody_waits_for_ever},
 	};
 
 	return SUITE("model", tests);
