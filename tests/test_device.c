@@ -2,9 +2,8 @@
 /* The device: how it starts, what it leaves as found, and how it is lost. */
 #include "child.h"
 
-#include <math.h>
-
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>

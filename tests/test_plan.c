@@ -132,7 +132,7 @@ static void panels_of_emulated_products_follow_the_pace(void)
 	wish.place_a = wish.place_b = wish.place_c = SB_PLACE_DEVICE;
 	CU_ASSERT(sb_plan_panels(&wish) <= panels / 2);
 	wish.m = wish.n = wish.k = 2048;
-	CU_ASSERT_EQUAL(sb_plan_panels(&wish), 1);
+	CU_ASSERT(sb_plan_panels(&wish) <= 2);
 }
 
 /* Bytes that cross the wire upwards. */

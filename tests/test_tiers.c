@@ -8,7 +8,7 @@ static const struct sb_target h200 = {90, 132, 232448, true, false};
 
 static enum sb_fallback tiers_for(int64_t m, int64_t n, int64_t k, int arch, struct sb_tiers *tiers)
 {
-	const struct sb_target target = {arch, 132, 232448, true};
+	const struct sb_target target = {arch, 132, 232448, true, false};
 	enum sb_fallback why = SB_FALLBACKS;
 	bool any = sb_registry_pick_tiers(m, n, k, &target, tiers, &why);
 

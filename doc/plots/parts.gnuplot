@@ -23,7 +23,7 @@ set style fill solid 0.85 border -1
 set boxwidth 0.6
 set key outside below
 # Of the second table the wire, the arithmetic and the two ends; of the first how long the call took.
-rows = "<awk -F, '/^# /{t=$0;i=0} t==\"# host\" && $1+0 && $14+0 {ms[++n]=$11} t==\"# bound\" && $1+0 {s=ms[++i]; w=$8>$9?$8:$9; r=1-($10+w+$11)/s; print $1\" x \"$2\" x \"$3\",\"$10/s\",\"($8>$9?w/s:0)\",\"($8>$9?0:w/s)\",\"$11/s\",\"(r<0?0:r)}' '" . data . "'"
+rows = "<awk -F, '/^# /{t=$0;i=0} t==\"# host\" && $1+0 && $15+0 {ms[++n]=$12} t==\"# bound\" && $1+0 {s=ms[++i]; w=$8>$9?$8:$9; r=1-($10+w+$11)/s; print $1\" x \"$2\" x \"$3\",\"$10/s\",\"($8>$9?w/s:0)\",\"($8>$9?0:w/s)\",\"$11/s\",\"(r<0?0:r)}' '" . data . "'"
 plot rows using 2:xtic(1) title 'first panels in' lc rgb '#6aa5ee', \
 	rows using 3 title 'wire' lc rgb '#2a6fc4', \
 	rows using 4 title 'arithmetic' lc rgb '#0f7b4f', \

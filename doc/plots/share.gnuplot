@@ -20,6 +20,6 @@ set grid y
 set style fill solid 0.8
 set boxwidth 0.6
 # Rows of the first table: m n k trans pad memory side reason kernel difference ms TFLOP/s bound share.
-rows = "<awk -F, '/^# /{t=$0} t==\"# host\" && $1+0 && $14+0 {print $1\" x \"$2\" x \"$3\" \"$4\",\"$6\",\"$14\",\"$11}' '" . data . "'"
+rows = "<awk -F, '/^# /{t=$0} t==\"# host\" && $1+0 && $15+0 {print $1\" x \"$2\" x \"$3\" \"$4\",\"$6\",\"$15\",\"$12}' '" . data . "'"
 plot rows using 0:3:xtic(stringcolumn(1) . "\n" . stringcolumn(2)) with boxes lc rgb '#0f7b4f', \
 	rows using 0:($3 + 0.03):(sprintf('%.2f of %.3g ms', $3, $4)) with labels

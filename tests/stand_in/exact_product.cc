@@ -240,7 +240,8 @@ static float *sum_of(const sb_exact_product &product, int row, int column)
 
 static void make(sb_exact_launch *launch, const sb_exact_product &product)
 {
-	static thread_local sb_core_eight eights[32];
+	/* On the heap: a library that is opened late has little room for what each thread has. */
+	std::vector<sb_core_eight> eights((size_t)(product.columns / 8));
 	const unsigned char *a = launch->shared + product.a, *b = launch->shared + product.b;
 
 	for (int k = 0; k < SB_CORE_DEPTH; k++)
@@ -249,7 +250,7 @@ static void make(sb_exact_launch *launch, const sb_exact_product &product)
 
 			for (int j = 0; j < SB_CORE_WIDTH; j++)
 				bits[j] = element(b, product.panel_bytes, e * 8 + j, k);
-			sb_core_eight_set(&eights[e], product.format, k, bits);
+			sb_core_eight_set(&eights[(size_t)e], product.format, k, bits);
 		}
 	for (int i = 0; i < 64; i++) {
 		uint16_t bits[SB_CORE_DEPTH];
@@ -263,7 +264,7 @@ static void make(sb_exact_launch *launch, const sb_exact_product &product)
 
 			for (int j = 0; j < SB_CORE_WIDTH; j++)
 				sums[j] = product.add ? *sum_of(product, i, e * 8 + j) : 0.0f;
-			sb_tensor_core_dots(product.format, &row, &eights[e], sums);
+			sb_tensor_core_dots(product.format, &row, &eights[(size_t)e], sums);
 			for (int j = 0; j < SB_CORE_WIDTH; j++)
 				*sum_of(product, i, e * 8 + j) = sums[j];
 		}
