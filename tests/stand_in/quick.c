@@ -157,7 +157,8 @@ static bool multiply(const struct sb_gemm_args *args, bool apart)
 	float *b = malloc(depth * COLUMNS * strips * sizeof *b);
 	chain_function *run = choose();
 
-	/* Not the program's fault, and yet the end of the context: there is no other for a launch. */
+	/* Not the program's fault, and yet the end of the context: there is no other for a launch.
+	 */
 	for (size_t s = 0; a && b && s < strips; s++)
 		gather(b + s * depth * COLUMNS, COLUMNS, args->b + (int64_t)s * COLUMNS * args->b_n,
 		       args->b_n, args->b_k, least(COLUMNS, args->n - (int64_t)s * COLUMNS),

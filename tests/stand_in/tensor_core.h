@@ -56,7 +56,8 @@ void sb_core_eight_set(struct sb_core_eight *eight, enum sb_core_format format, 
 void sb_tensor_core_dots(enum sb_core_format format, const struct sb_core_row *a,
 			 const struct sb_core_eight *b, float *sum);
 
-/* The float next to x in the format (ties to even; 0x7fff for a NaN), and the float that the bits stand for. */
+/* The float next to x in the format (ties to even; 0x7fff for a NaN), and the float that the bits
+ * stand for. */
 uint16_t sb_core_round(enum sb_core_format format, float x);
 float sb_core_value(enum sb_core_format format, uint16_t bits);
 
