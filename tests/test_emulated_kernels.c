@@ -97,7 +97,8 @@ static void blocks_go_from_tile_to_tile(void)
 	run(&test, 12, 0, 0);
 	test.blocks = 2;
 	test.pokes = pokes;
-	/* Two windows of bf16x6: what a tile leaves in the last one's stage, the next one overwrites. */
+	/* Two windows of bf16x6: what a tile leaves in the last one's stage, the next one
+	 * overwrites. */
 	test.k = 50;
 	run(&test, 6, 6, 0);
 }
