@@ -112,6 +112,7 @@ struct sb_tiers {
 	int bm, bn, bk;
 	/* Of the first and of half: FLOP/s of a multiprocessor, seconds of a launch. */
 	double rate, fixed, half_rate, half_fixed;
+	double gain; /* over strict kernels where no rate was measured, else 0 (tiers.def) */
 };
 
 /* Sums shorter than this begin with bf16x6, which is the more accurate there. */

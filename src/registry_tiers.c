@@ -32,9 +32,10 @@ static const struct {
 static const struct row_of_tiers {
 	int from, to;
 	const char *fp16x3, *half, *bf16x6, *strict;
+	double gain;
 } all_tiers[] = {
-#define SB_TIERS(from_, to_, fp16x3_, half_, bf16x6_, strict_)                                     \
-	{from_, to_, fp16x3_, half_, bf16x6_, strict_},
+#define SB_TIERS(from_, to_, fp16x3_, half_, bf16x6_, strict_, gain_)                              \
+	{from_, to_, fp16x3_, half_, bf16x6_, strict_, gain_},
 #include "tiers.def"
 };
 
@@ -82,7 +83,8 @@ static bool tiers_of(const struct sb_target *target, struct sb_tiers *tiers)
 		*tiers = (struct sb_tiers){.fp16x3 = sb_registry_find(row->fp16x3),
 					   .half = sb_registry_find(row->half),
 					   .bf16x6 = sb_registry_find(row->bf16x6),
-					   .strict = sb_registry_find(row->strict)};
+					   .strict = sb_registry_find(row->strict),
+					   .gain = row->gain};
 		count = sb_registry_tiers_kernels(tiers, all);
 		for (int k = 0; k < count; k++)
 			if (!sb_registry_runs(all[k], target))
@@ -128,16 +130,17 @@ static bool open_tiers(int64_t k, const struct sb_target *target, bool direct,
 bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
 			    struct sb_tiers *tiers, enum sb_fallback *why)
 {
-	const struct sb_kernel *picked;
-	double emulated;
+	double strict, emulated;
 
 	if (!open_tiers(k, target, false, tiers, why))
 		return false;
-	picked = sb_registry_pick(m, n, k, target);
+	strict = sb_registry_seconds(sb_registry_pick(m, n, k, target), m, n, k, target);
 	emulated = sb_registry_tiers_seconds(tiers, m, n, k, target->multiprocessors);
 	if (tiers->fp16x3)
 		emulated += sb_registry_split_seconds(m, k) + sb_registry_split_seconds(n, k);
-	if (emulated < sb_registry_seconds(picked, m, n, k, target))
+	if (tiers->gain > 0)
+		emulated = strict / tiers->gain;
+	if (emulated < strict)
 		return true;
 	*why = SB_FALLBACK_FASTER;
 	return false;

@@ -19,7 +19,7 @@ static enum sb_fallback tiers_for(int64_t m, int64_t n, int64_t k, int arch, str
 static void emulated_products_have_tiers_where_the_device_has_kernels(void)
 {
 	static const int none[] = {70, 75, 100, 103, 110, 130};
-	static const int warps[] = {80, 86, 89, 120, 121};
+	static const int slower[] = {86, 89, 120, 121};
 	struct sb_tiers tiers;
 
 	CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, 90, &tiers), SB_FALLBACK_NONE);
@@ -34,10 +34,17 @@ static void emulated_products_have_tiers_where_the_device_has_kernels(void)
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 		CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, none[i], &tiers),
 				SB_FALLBACK_NO_KERNEL);
-	for (size_t i = 0; i < sizeof warps / sizeof *warps; i++) {
-		CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, warps[i], &tiers), SB_FALLBACK_NONE);
-		CU_ASSERT_PTR_NULL(tiers.fp16x3);
-		CU_ASSERT_STRING_EQUAL(tiers.bf16x6->source, "sgemm_bf16x6sync");
+	CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, 80, &tiers), SB_FALLBACK_NONE);
+	CU_ASSERT_PTR_NULL(tiers.fp16x3);
+	CU_ASSERT_STRING_EQUAL(tiers.bf16x6->source, "sgemm_bf16x6sync");
+	/* Their multiply-adds are faster than six products on their tensor cores. */
+	for (size_t i = 0; i < sizeof slower / sizeof *slower; i++) {
+		const struct sb_target target = {slower[i], 132, 232448, true, false};
+		enum sb_fallback why;
+
+		CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, slower[i], &tiers), SB_FALLBACK_FASTER);
+		CU_ASSERT(sb_registry_tiers_of(sb_registry_find("sgemm_bf16x6sync_128x128x32"),
+					       4096, &target, &tiers, &why));
 	}
 }
 
