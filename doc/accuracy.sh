@@ -28,7 +28,7 @@ for way in both bf16x6; do
 done
 awk -F, -v OFS=, -v emulated="$dir/bf16x6.rows" '
 BEGIN {
-    print "data", "extent", "k", "OpenBLAS", "cuBLAS", "strict", "emulated", "bf16x6", "OpenBLAS bound", \
+    print "data", "k", "OpenBLAS", "cuBLAS", "strict", "emulated", "bf16x6", "OpenBLAS bound", \
         "cuBLAS bound", "strict bound", "emulated bound", "bf16x6 bound", "emulated by"
 }
 NR % 2 { strict = $8; strict_bound = $9; name = $1; next }
@@ -37,7 +37,7 @@ NR % 2 { strict = $8; strict_bound = $9; name = $1; next }
         print "rows differ: " $0 >"/dev/stderr"
         exit 1
     }
-    print $1, $2, $3, $5, $11, strict, $8, b[8], $6, $12, strict_bound, $9, b[9], $4
+    print $1, $3, $5, $11, strict, $8, b[8], $6, $12, strict_bound, $9, b[9], $4
 }' "$dir/both.rows" >"$dir/errors.csv"
 rm -f "$dir"/*.rows
 
