@@ -118,7 +118,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 				read_a(now[(k + 1) % 2].a, tiles, row + k + 1);
 				read_b(now[(k + 1) % 2].b, tiles, row + k + 1);
 			}
-			sums.multiply(now[k % 2].a, now[k % 2].b);
+			sums.multiply_singly(now[k % 2].a, now[k % 2].b);
 		}
 	}
 
@@ -172,7 +172,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 						lanes_n);
 			SB_UNROLL
 			for (int e = 0; e < 4; e++)
-				sums.multiply(a[e], b[e]);
+				sums.multiply_singly(a[e], b[e]);
 		}
 	}
 

@@ -58,7 +58,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 				for (int e = 0; e < 4; e++)
 					b[c + e] = four.x[e];
 			}
-			sums.multiply(a, b);
+			sums.multiply_singly(a, b);
 		}
 	}
 

@@ -135,7 +135,6 @@ template <int TM, int TN> struct sb_sums {
 			flush();
 	}
 
-	/* To and fro, so that each FMA shares an operand with the one before it. */
 	SB_DEVICE void multiply(const float (&a)[TM], const float (&b)[TN])
 	{
 		if constexpr (TM % 2 == 0)
@@ -143,6 +142,15 @@ template <int TM, int TN> struct sb_sums {
 				multiply_pairs(a, b);
 				return;
 			}
+		multiply_singly(a, b);
+	}
+
+	/*
+	 * To and fro, so that each FMA shares an operand with the one before it. For kernels that are
+	 * short of registers too, of which pairs want those that are side by side.
+	 */
+	SB_DEVICE void multiply_singly(const float (&a)[TM], const float (&b)[TN])
+	{
 		SB_UNROLL
 		for (int r = 0; r < TM; r++) {
 			SB_UNROLL
