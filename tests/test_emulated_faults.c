@@ -77,9 +77,9 @@ static long calls_of(const char *slot, const char *report)
 static void any_driver_call_may_fail(void)
 {
 	static const char *const slots[] = {
-		"launch",	"set_words",	     "module_load",  "module_function",
-		"function_get", "function_set",	     "memory_alloc", "copy_2d",
-		"event_record", "stream_wait_event", "tensor_map",   "event_query"};
+		"launch",	"set_words",	     "module_load",   "module_function",
+		"function_get", "function_set",	     "memory_create", "copy_2d",
+		"event_record", "stream_wait_event", "tensor_map",    "event_query"};
 	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE", "from=%s:%d:OUT_OF_MEMORY",
 					     "lose=%s:%d", "crash=%s:%d", "hang=%s:%d"};
 	const char *sanitized = getenv("SB_SANITIZED");

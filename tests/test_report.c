@@ -227,8 +227,8 @@ static void more_shapes_than_there_is_room_for_are_told_together(void)
 		calls += classes[i].calls;
 		shapeless += classes[i].shapeless ? classes[i].calls : 0;
 	}
-	CU_ASSERT_EQUAL(calls, made);
-	CU_ASSERT_EQUAL(shapeless, made - SB_CLASSES);
+	CU_ASSERT_EQUAL(calls, (uint64_t)made);
+	CU_ASSERT_EQUAL(shapeless, (uint64_t)(made - SB_CLASSES));
 	sb_classes_reset();
 }
 
