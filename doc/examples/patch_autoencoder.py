@@ -5,15 +5,8 @@ import argparse
 
 import numpy as np
 import torch
+from photographs import patches
 from sklearn.datasets import load_sample_images
-
-SIDE = 12
-
-
-def patches(photograph, step):
-    windows = np.lib.stride_tricks.sliding_window_view(photograph, (SIDE, SIDE, 3))
-    rows = windows[::step, ::step, 0].reshape(-1, SIDE * SIDE * 3)
-    return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(255) - np.float32(0.5)
 
 
 def main():
@@ -26,7 +19,7 @@ def main():
 
     torch.manual_seed(1)
     rows = np.concatenate([patches(image, options.step) for image in load_sample_images().images])
-    x = torch.from_numpy(rows)
+    x = torch.from_numpy(rows - np.float32(0.5))
     size, width = x.shape[1], options.width
     network = torch.nn.Sequential(
         torch.nn.Linear(size, width),

@@ -7,15 +7,8 @@ NumPy alone multiplies: X ~ W H by Lee and Seung's multiplicative updates, six p
 import argparse
 
 import numpy as np
+from photographs import patches
 from sklearn.datasets import load_sample_images
-
-SIDE = 12
-
-
-def patches(photograph, step):
-    windows = np.lib.stride_tricks.sliding_window_view(photograph, (SIDE, SIDE, 3))
-    rows = windows[::step, ::step, 0].reshape(-1, SIDE * SIDE * 3)
-    return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(255)
 
 
 def main():

@@ -16,17 +16,10 @@ import sys
 import time
 
 import numpy as np
+from photographs import patches
 from sklearn.datasets import load_sample_images
 
-SIDE = 12  # of a patch, in pixels; three colours make 432 numbers
 BLOCK = 2048  # queries a product
-
-
-def patches(photograph, step):
-    """All patches whose corners are `step` pixels apart, a row each, as distinct float32 memory."""
-    windows = np.lib.stride_tricks.sliding_window_view(photograph, (SIDE, SIDE, 3))
-    rows = windows[::step, ::step, 0].reshape(-1, SIDE * SIDE * 3)
-    return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(255) - np.float32(0.5)
 
 
 def neighbours(queries, base):
@@ -59,8 +52,8 @@ def main():
     options = parser.parse_args()
 
     china, flower = load_sample_images().images
-    queries = patches(flower, 3 * options.step)
-    base = patches(china, options.step)
+    queries = patches(flower, 3 * options.step) - np.float32(0.5)
+    base = patches(china, options.step) - np.float32(0.5)
     before = time.perf_counter()
     nearest, products = neighbours(queries, base)
     total = time.perf_counter() - before

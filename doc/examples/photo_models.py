@@ -8,20 +8,13 @@ the two photographs a patch is from (nearest neighbours; an approximated kernel 
 import argparse
 
 import numpy as np
+from photographs import patches
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_sample_images
 from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
-
-SIDE = 12
-
-
-def patches(photograph, step):
-    windows = np.lib.stride_tricks.sliding_window_view(photograph, (SIDE, SIDE, 3))
-    rows = windows[::step, ::step, 0].reshape(-1, SIDE * SIDE * 3)
-    return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(255)
 
 
 def main():
