@@ -109,14 +109,6 @@ static void load(const struct sb_gemm_args *args, struct tile *tile, int64_t k0)
 	}
 }
 
-static float factor(int32_t bits)
-{
-	float x;
-
-	memcpy(&x, &bits, sizeof x);
-	return x;
-}
-
 /* total = fma(sums, 2^-(e of A + e of B) * down, total) */
 static void add(const struct sb_gemm_args *args, struct tile *tile, int64_t slab, float down,
 		const struct tile_sums *sums)
@@ -126,9 +118,10 @@ static void add(const struct sb_gemm_args *args, struct tile *tile, int64_t slab
 
 	for (int i = 0; i < tile->rows; i++)
 		for (int j = 0; j < tile->columns; j++)
-			tile->total.at[i][j] =
-				fmaf(sums->at[i][j], factor(a[i]) * factor(b[j]) * down,
-				     tile->total.at[i][j]);
+			tile->total.at[i][j] = fmaf(sums->at[i][j],
+						    sb_core_float((uint32_t)a[i]) *
+							    sb_core_float((uint32_t)b[j]) * down,
+						    tile->total.at[i][j]);
 }
 
 static void make(const struct sb_gemm_args *args, struct tile *tile)

@@ -19,22 +19,6 @@ struct recorded {
 	uint16_t a[LENGTH_MOST][DEPTH], b[LENGTH_MOST][DEPTH];
 };
 
-static float float_of(uint32_t bits)
-{
-	float x;
-
-	memcpy(&x, &bits, sizeof x);
-	return x;
-}
-
-static uint32_t bits_of(float x)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &x, sizeof bits);
-	return bits;
-}
-
 static bool read_case(FILE *file, struct recorded *to)
 {
 	char kind[8];
@@ -63,7 +47,7 @@ static float by_eights(const struct recorded *r, int at)
 	float sums[SB_CORE_WIDTH], apart[SB_CORE_WIDTH];
 
 	for (int j = 0; j < SB_CORE_WIDTH; j++)
-		sums[j] = apart[j] = float_of(r->accumulator);
+		sums[j] = apart[j] = sb_core_float(r->accumulator);
 	for (int l = 0; l < r->length; l++) {
 		struct sb_core_row row;
 		struct sb_core_eight eight;
@@ -80,7 +64,7 @@ static float by_eights(const struct recorded *r, int at)
 		sb_tensor_core_dots(r->format, &row, &eight, sums);
 		for (int j = 0; j < SB_CORE_WIDTH; j++) {
 			apart[j] = sb_tensor_core_dot(r->format, r->a[l], turned[j], apart[j]);
-			CU_ASSERT_EQUAL(bits_of(apart[j]), bits_of(sums[j]));
+			CU_ASSERT_EQUAL(sb_core_bits(apart[j]), sb_core_bits(sums[j]));
 		}
 	}
 	return sums[at];
@@ -97,12 +81,12 @@ static void a_card_gave_the_same_bits(void)
 	file = fopen(name, "r");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	for (; read_case(file, &r); count++) {
-		float sum = float_of(r.accumulator);
+		float sum = sb_core_float(r.accumulator);
 
 		for (int l = 0; l < r.length; l++)
 			sum = sb_tensor_core_dot(r.format, r.a[l], r.b[l], sum);
-		wrong += bits_of(sum) != r.result;
-		wrong += bits_of(by_eights(&r, count % SB_CORE_WIDTH)) != r.result;
+		wrong += sb_core_bits(sum) != r.result;
+		wrong += sb_core_bits(by_eights(&r, count % SB_CORE_WIDTH)) != r.result;
 	}
 	fclose(file);
 	CU_ASSERT(count > 300);
@@ -187,9 +171,9 @@ static void sums_made_by_hand(void)
 			b[p * 5] = sb_core_round(SB_CORE_FP16, cases[c].b[p]);
 		}
 		sum = sb_tensor_core_dot(SB_CORE_FP16, a, b, cases[c].sum);
-		if (bits_of(sum) != bits_of(cases[c].result))
+		if (sb_core_bits(sum) != sb_core_bits(cases[c].result))
 			fprintf(stderr, "%s: %a, not %a\n", cases[c].why, sum, cases[c].result);
-		CU_ASSERT_EQUAL(bits_of(sum), bits_of(cases[c].result));
+		CU_ASSERT_EQUAL(sb_core_bits(sum), sb_core_bits(cases[c].result));
 	}
 }
 

@@ -42,22 +42,6 @@ static struct part part_of(enum sb_core_format format, uint16_t bits)
 	return part;
 }
 
-static uint32_t bits_of(float x)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &x, sizeof bits);
-	return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-	float x;
-
-	memcpy(&x, &bits, sizeof x);
-	return x;
-}
-
 /* total * 2^(exponent - KEPT), rounded toward zero. */
 static inline float rounded(int64_t total, int exponent)
 {
@@ -70,15 +54,15 @@ static inline float rounded(int64_t total, int exponent)
 	top = 63 - __builtin_clzll(magnitude);
 	exponent += top - KEPT;
 	if (exponent > FLOAT_BIAS)
-		return float_of(sign | 0x7f800000u);
+		return sb_core_float(sign | 0x7f800000u);
 	down = top - FLOAT_PLACES;
 	if (exponent < 1 - FLOAT_BIAS) {
 		down += 1 - FLOAT_BIAS - exponent;
 		exponent = -FLOAT_BIAS;
 	}
 	magnitude = down > 63 ? 0 : down >= 0 ? magnitude >> down : magnitude << -down;
-	return float_of(sign | (uint32_t)(exponent + FLOAT_BIAS) << FLOAT_PLACES |
-			((uint32_t)magnitude & 0x7fffffu));
+	return sb_core_float(sign | (uint32_t)(exponent + FLOAT_BIAS) << FLOAT_PLACES |
+			     ((uint32_t)magnitude & 0x7fffffu));
 }
 
 /* The same; most often the places of a double are enough to tell. */
@@ -101,7 +85,7 @@ static inline float rounded_fast(int64_t total, int exponent)
 /* A float that is finite, as a term of KEPT places at its own exponent. */
 static inline int32_t term_of(float x, int *exponent)
 {
-	uint32_t bits = bits_of(x);
+	uint32_t bits = sb_core_bits(x);
 	int field = (int)(bits >> FLOAT_PLACES & 0xff);
 	int32_t significand =
 		(int32_t)((bits & 0x7fffffu) | (uint32_t)(field != 0) << FLOAT_PLACES);
@@ -122,7 +106,7 @@ static inline int32_t cut(int32_t term, int places)
 static float not_finite(enum sb_core_format format, const uint16_t *a, const uint16_t *b,
 			ptrdiff_t b_step, float sum)
 {
-	bool up = sum == float_of(0x7f800000u), down = sum == float_of(0xff800000u);
+	bool up = sum == sb_core_float(0x7f800000u), down = sum == sb_core_float(0xff800000u);
 	bool nan = sum != sum;
 
 	for (int p = 0; p < SB_CORE_DEPTH; p++) {
@@ -134,12 +118,12 @@ static float not_finite(enum sb_core_format format, const uint16_t *a, const uin
 		if (!x.finite || !y.finite)
 			*(negative ? &down : &up) = true;
 	}
-	return float_of(nan || (up && down) ? 0x7fffffffu : up ? 0x7f800000u : 0xff800000u);
+	return sb_core_float(nan || (up && down) ? 0x7fffffffu : up ? 0x7f800000u : 0xff800000u);
 }
 
 static bool is_finite(float x)
 {
-	return (bits_of(x) >> FLOAT_PLACES & 0xff) != 0xff;
+	return (sb_core_bits(x) >> FLOAT_PLACES & 0xff) != 0xff;
 }
 
 float sb_tensor_core_dot(enum sb_core_format format, const uint16_t *a, const uint16_t *b,
@@ -309,11 +293,11 @@ float sb_core_value(enum sb_core_format format, uint16_t bits)
 	uint32_t sign = (uint32_t)(bits >> 15) << 31;
 
 	if (part.nan)
-		return float_of(sign | 0x7fc00000u);
+		return sb_core_float(sign | 0x7fc00000u);
 	if (!part.finite)
-		return float_of(sign | 0x7f800000u);
+		return sb_core_float(sign | 0x7f800000u);
 	if (part.significand == 0)
-		return float_of(sign);
+		return sb_core_float(sign);
 	return rounded((int64_t)part.significand * (1 << (KEPT - PLACES)), part.exponent);
 }
 
@@ -324,7 +308,7 @@ float sb_core_value(enum sb_core_format format, uint16_t bits)
 uint16_t sb_core_round(enum sb_core_format format, float x)
 {
 	const struct format *f = &formats[format];
-	uint32_t magnitude = bits_of(x) & 0x7fffffffu, sign = bits_of(x) >> 31 << 15;
+	uint32_t magnitude = sb_core_bits(x) & 0x7fffffffu, sign = sb_core_bits(x) >> 31 << 15;
 	uint32_t infinity = ((1u << f->exponent_bits) - 1) << f->places, result;
 	int exponent = (int)(magnitude >> FLOAT_PLACES), drop = FLOAT_PLACES - f->places;
 

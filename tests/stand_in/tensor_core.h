@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +61,23 @@ void sb_tensor_core_dots(enum sb_core_format format, const struct sb_core_row *a
  * stand for. */
 uint16_t sb_core_round(enum sb_core_format format, float x);
 float sb_core_value(enum sb_core_format format, uint16_t bits);
+
+/* A float's bits, and the float of bits. */
+static inline uint32_t sb_core_bits(float x)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return bits;
+}
+
+static inline float sb_core_float(uint32_t bits)
+{
+	float x;
+
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
 
 #ifdef __cplusplus
 }
