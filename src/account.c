@@ -3,11 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "classes.h"
+#include "clock.h"
 #include "device.h"
 #include "element.h"
 #include "process.h"
@@ -18,14 +18,6 @@
 #include "timeline_tell.h"
 #include "trace.h"
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 struct sb_account sb_account_open(void)
 {
 	struct sb_account account = {0};
@@ -35,7 +27,7 @@ struct sb_account sb_account_open(void)
 	if (!sb_settings_timed())
 		return account;
 	entered = sb_process_enter(&found);
-	account.start = now();
+	account.start = sb_clock_now();
 	if (entered)
 		sb_process_leave(&found);
 	return account;
@@ -108,7 +100,7 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 	bool entered = sb_process_enter(&found);
 
 	if (account->start > 0) {
-		outcome.seconds = now() - account->start;
+		outcome.seconds = sb_clock_now() - account->start;
 		/* Small calls are decided before their arguments are looked at. */
 		if (outcome.reason == SB_REASON_SMALL && sb_call_kind(call) != SB_CALL_WORK)
 			outcome.reason = SB_REASON_INVALID;

@@ -6,6 +6,7 @@
 #include "plan_shape.h"
 #include "timeline.h"
 #include "transfer.h"
+#include "whole.h"
 
 /* One of A and B as the caller holds it: op(X)(i, k) = base[i * mn + k * k]. */
 struct source {
@@ -84,7 +85,7 @@ static enum sb_status pack(struct sb_carry *c, const struct sb_step *step)
 		.extent = (int32_t)step->count,
 		.depth = (int32_t)step->depth,
 		.padded_extent = (int32_t)step->padded,
-		.padded_depth = (int32_t)((step->depth + bk - 1) / bk * bk),
+		.padded_depth = (int32_t)sb_round_up(step->depth, bk),
 	};
 
 	return sb_launch_pack(c->device, &args, step->stream);
@@ -98,7 +99,7 @@ static uint32_t *flags_at(const struct sb_carry *c, int operand, int64_t start)
 
 static enum sb_status set_flags(struct sb_carry *c, const struct sb_step *step, unsigned value)
 {
-	int64_t count = (step->padded + SB_PLAN_FLAGGED - 1) / SB_PLAN_FLAGGED;
+	int64_t count = sb_ceil_div(step->padded, SB_PLAN_FLAGGED);
 
 	return sb_device_check(
 		c->device,

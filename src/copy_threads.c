@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "process.h"
 #include "settings.h"
 #include "threads.h"
@@ -44,14 +44,6 @@ static atomic_int openings;
 static atomic_uint bell; /* what sleepers sleep on */
 static atomic_int sleepers, alive;
 static atomic_int to_wake; /* by the threads that an opening woke */
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool waiting(void)
 {
@@ -157,8 +149,8 @@ static void look_out(void)
 		for (int i = 0; i < 16; i++)
 			sb_process_relax();
 		if (end == 0)
-			end = now() + LOOK_OUT;
-		else if (now() > end)
+			end = sb_clock_now() + LOOK_OUT;
+		else if (sb_clock_now() > end)
 			return;
 	}
 }

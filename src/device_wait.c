@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "clock.h"
 #include "process.h"
 
 #define SPIN_SECONDS  50e-6
@@ -21,14 +22,6 @@ static struct {
 	int waiters;
 	double last, sum;
 } waits = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void sb_device_forget_waits(void)
 {
@@ -54,7 +47,7 @@ static void begin_wait(void)
 {
 	pthread_mutex_lock(&waits.lock);
 	if (waits.waiters++ == 0)
-		waits.last = now();
+		waits.last = sb_clock_now();
 	pthread_mutex_unlock(&waits.lock);
 }
 
@@ -64,7 +57,7 @@ static double count_wait(void)
 	double time, step, sum;
 
 	pthread_mutex_lock(&waits.lock);
-	time = now();
+	time = sb_clock_now();
 	step = time - waits.last;
 	/* Naps are short: the process has been stopped, and so may the device have been. */
 	waits.sum += step < STEP_MOST ? step : STEP_MOST;
@@ -89,7 +82,7 @@ static void end_wait(void)
 static void rest_a_moment(double start)
 {
 	const struct timespec nap = {.tv_nsec = 20000};
-	double waited = now() - start;
+	double waited = sb_clock_now() - start;
 
 	if (waited < SPIN_SECONDS)
 		sb_process_relax();
@@ -101,7 +94,7 @@ static void rest_a_moment(double start)
 
 static enum sb_status poll_event(struct sb_device *device, sb_cu_event event, double seconds)
 {
-	double start = now();
+	double start = sb_clock_now();
 
 	for (;;) {
 		double sum = count_wait();
@@ -132,7 +125,7 @@ enum sb_status sb_device_pause(struct sb_device *device, double *since, double s
 
 	begin_wait();
 	if (*since == 0)
-		*since = now();
+		*since = sb_clock_now();
 	rest_a_moment(*since);
 	sum = count_wait();
 	end_wait();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "images.h"
+#include "whole.h"
 
 #define DEFAULT_SHARED_LIMIT (48 << 10)
 #define MODULES_MAX	     64
@@ -181,17 +182,12 @@ enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb
 	return status;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 static enum sb_status make_map(struct sb_device *device, struct sb_tensor_map *map,
 			       const float *panel, int64_t extent, int64_t depth, int64_t stride,
 			       int box_i, int box_k)
 {
-	const uint64_t sizes[2] = {(uint64_t)(ceil_div(extent, box_i) * box_i),
-				   (uint64_t)(ceil_div(depth, box_k) * box_k)};
+	const uint64_t sizes[2] = {(uint64_t)(sb_ceil_div(extent, box_i) * box_i),
+				   (uint64_t)(sb_ceil_div(depth, box_k) * box_k)};
 	const uint64_t strides[1] = {(uint64_t)stride * sizeof *panel};
 	const uint32_t box[2] = {(uint32_t)box_i, (uint32_t)box_k};
 	const uint32_t element_strides[2] = {1, 1};
@@ -231,7 +227,7 @@ static enum sb_status launch_sum(struct sb_device *device, struct sb_gemm_args *
 
 	if (status != SB_OK)
 		return status;
-	return launch(device, found->function, ceil_div((int64_t)args->m * args->n, sum->be),
+	return launch(device, found->function, sb_ceil_div((int64_t)args->m * args->n, sum->be),
 		      sum->threads, 0, stream, args);
 }
 
@@ -289,8 +285,8 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 	if (status != SB_OK)
 		return status;
 	return launch(device, found->function,
-		      ceil_div(args->padded_extent, pack->bi) *
-			      ceil_div(args->padded_depth, pack->bk),
+		      sb_ceil_div(args->padded_extent, pack->bi) *
+			      sb_ceil_div(args->padded_depth, pack->bk),
 		      pack->threads, 0, stream, &copy);
 }
 
@@ -305,8 +301,8 @@ enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_a
 	if (status != SB_OK)
 		return status;
 	return launch(device, found->function,
-		      ceil_div(args->padded_extent, split->bi) *
-			      ceil_div(args->padded_depth, split->bk),
+		      sb_ceil_div(args->padded_extent, split->bi) *
+			      sb_ceil_div(args->padded_depth, split->bk),
 		      split->threads, 0, stream, &copy);
 }
 

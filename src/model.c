@@ -5,6 +5,7 @@
 
 #include "element.h"
 #include "plan_split.h"
+#include "whole.h"
 
 #define PANEL_LEAST  512 /* rows, as plans have them */
 #define PANELS_MOST  16
@@ -80,7 +81,7 @@ double sb_model_rate(const struct sb_profile *profile, enum sb_link link)
 int sb_model_panels(const struct sb_call *call)
 {
 	int64_t longer = call->m > call->n ? call->m : call->n;
-	int64_t panels = (longer + PANEL_LEAST - 1) / PANEL_LEAST;
+	int64_t panels = sb_ceil_div(longer, PANEL_LEAST);
 
 	return panels < 1 ? 1 : panels < PANELS_MOST ? (int)panels : PANELS_MOST;
 }
@@ -206,9 +207,7 @@ static bool emulated(const struct sb_profile *profile, const struct sb_call *cal
 		return false;
 	p->kernel = sb_registry_first(&tiers);
 	p->computing = profile->emulated *
-		       sb_registry_tiers_seconds(&tiers, m, n, k, target->multiprocessors);
-	if (tiers.fp16x3)
-		p->computing += sb_registry_split_seconds(m, k) + sb_registry_split_seconds(n, k);
+		       sb_registry_emulated_seconds(&tiers, m, n, k, target->multiprocessors);
 	return true;
 }
 

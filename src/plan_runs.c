@@ -2,26 +2,13 @@
 /* Floor 5: how large super-blocks of C are, and how long runs of slabs (plan.h). */
 #include "plan_shape.h"
 
+#include "whole.h"
+
 #define STEPS_MANY (1 << 19) /* products; a plan of more takes too much memory itself */
 
 /* Runs of slabs that are tried, and panels of B in a super-block. */
 static const int64_t runs[] = {4096, 2048, 1024, 512, 256};
 static const int blocks_of_super[] = {8, 4, 2, 1};
-
-static int64_t least_of(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return a / b + (a % b != 0);
-}
-
-static int64_t round_up(int64_t a, int64_t to)
-{
-	return ceil_div(a, to) * to;
-}
 
 /*
  * Makes the panels of B as wide as fit, and then all as wide as each other. Rows and columns that
@@ -38,14 +25,14 @@ static double try_super(struct sb_plan *plan, const struct sb_plan_wish *wish, s
 
 	if (left <= 0)
 		return 0;
-	s->wide = least_of(left / (s->blocks * s->high + SB_SUPER_SLOTS_B * s->run) / tile * tile,
-			   round_up(ceil_div(wish->n, s->blocks), tile));
+	s->wide = sb_least(left / (s->blocks * s->high + SB_SUPER_SLOTS_B * s->run) / tile * tile,
+			   sb_round_up(sb_ceil_div(wish->n, s->blocks), tile));
 	while (s->wide > 0 && !sb_plan_lay_out_super(plan, wish, s))
 		s->wide = (s->wide - 1) * 15 / 16 / tile * tile;
 	if (s->wide <= 0)
 		return 0;
-	groups = ceil_div(wish->n, s->wide * s->blocks);
-	s->wide = round_up(ceil_div(wish->n, groups * s->blocks), tile);
+	groups = sb_ceil_div(wish->n, s->wide * s->blocks);
+	s->wide = sb_round_up(sb_ceil_div(wish->n, groups * s->blocks), tile);
 	if (!sb_plan_lay_out_super(plan, wish, s) ||
 	    (double)a->panels * b->panels * (double)(wish->k / s->run) > STEPS_MANY)
 		return 0;
@@ -64,7 +51,8 @@ double sb_plan_fit_runs(struct sb_plan *plan, const struct sb_plan_wish *wish)
 	if (wish->place_c == SB_PLACE_DEVICE || !sb_registry_resumes(wish->kernel))
 		return 0;
 	for (int64_t rows = 1;; rows += 1 + rows / 8) {
-		struct sb_super s = {.high = round_up(ceil_div(wish->m, rows), wish->kernel->bm)};
+		struct sb_super s = {
+			.high = sb_round_up(sb_ceil_div(wish->m, rows), wish->kernel->bm)};
 
 		for (size_t r = 0; r < sizeof runs / sizeof *runs; r++)
 			for (size_t b = 0; b < sizeof blocks_of_super / sizeof *blocks_of_super;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "whole.h"
 
 #define ELEMENT	    sizeof(float)
 #define ALIGNMENT   256
@@ -15,25 +16,10 @@
 /* Widths tried when not everything fits, widest first. */
 static const int64_t widths[] = {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 1};
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return a / b + (a % b != 0);
-}
-
-static int64_t round_up(int64_t a, int64_t to)
-{
-	return ceil_div(a, to) * to;
-}
-
 /* Sizes here are bounded by 2^31 an extent, so that their products fit 64 bits. */
 static size_t bytes_of(int64_t lines, int64_t pitch)
 {
-	return (size_t)round_up(lines * pitch * (int64_t)ELEMENT, ALIGNMENT);
+	return (size_t)sb_round_up(lines * pitch * (int64_t)ELEMENT, ALIGNMENT);
 }
 
 static enum sb_way way_of(enum sb_place place, bool k_slow, bool panels_form)
@@ -61,26 +47,26 @@ static size_t set_layout(struct sb_plan_operand *o, int64_t rows, int tile, int6
 {
 	bool panels_form = plan->panels_form;
 
-	o->padded = panels_form ? round_up(rows, tile) : rows;
-	o->padded_k = panels_form ? round_up(k, plan->tile_k) : k;
+	o->padded = panels_form ? sb_round_up(rows, tile) : rows;
+	o->padded_k = panels_form ? sb_round_up(k, plan->tile_k) : k;
 	if (o->way == SB_WAY_IN_PLACE) {
 		o->stride_mn = o->stride_k = 0;
 		return 0;
 	}
 	if (panels_form || o->k_slow) {
 		o->stride_mn = 1;
-		o->stride_k = round_up(o->padded, SB_PAD);
+		o->stride_k = sb_round_up(o->padded, SB_PAD);
 		return bytes_of(o->padded_k, o->stride_k);
 	}
-	o->stride_mn = round_up(k, SB_PAD);
+	o->stride_mn = sb_round_up(k, SB_PAD);
 	o->stride_k = 1;
 	return bytes_of(o->padded, o->stride_mn);
 }
 
 static void set_panels(struct sb_plan_operand *o, int64_t panel)
 {
-	o->panel = least_of(panel, o->extent);
-	o->panels = (int)least_of(ceil_div(o->extent, o->panel), INT32_MAX);
+	o->panel = sb_least(panel, o->extent);
+	o->panels = (int)sb_least(sb_ceil_div(o->extent, o->panel), INT32_MAX);
 }
 
 /* Panels of `panel` rows, each in a slot. */
@@ -89,7 +75,7 @@ static void set_slots(struct sb_plan_operand *o, int64_t panel, int slots, int t
 {
 	set_panels(o, panel);
 	o->slot_bytes = set_layout(o, o->panel, tile, k, plan);
-	o->slots = o->way == SB_WAY_IN_PLACE ? 0 : (int)least_of(slots, o->panels);
+	o->slots = o->way == SB_WAY_IN_PLACE ? 0 : (int)sb_least(slots, o->panels);
 }
 
 /* The whole of an operand in one place. */
@@ -104,7 +90,7 @@ static void set_whole(struct sb_plan_operand *o, int64_t panel, int tile, int64_
 /* What splitting adds to a slot. */
 static void set_split(struct sb_plan_operand *o, const struct sb_plan *plan)
 {
-	int64_t slabs = ceil_div(o->padded_k, SB_SPLIT_SLAB);
+	int64_t slabs = sb_ceil_div(o->padded_k, SB_SPLIT_SLAB);
 
 	o->planes_bytes = o->split_bytes = 0;
 	if (!plan->split)
@@ -116,7 +102,7 @@ static void set_split(struct sb_plan_operand *o, const struct sb_plan *plan)
 /* Raw buffers hold lines along k, a pack block's worth at least. */
 static void set_raw(struct sb_plan *plan, int64_t k, size_t limit)
 {
-	int64_t pitch = round_up(k, SB_PAD), lines, most = 0;
+	int64_t pitch = sb_round_up(k, SB_PAD), lines, most = 0;
 
 	plan->raw_bytes = 0;
 	for (int i = 0; i < SB_OPERANDS; i++) {
@@ -127,7 +113,7 @@ static void set_raw(struct sb_plan *plan, int64_t k, size_t limit)
 		lines = (int64_t)(limit / ((size_t)pitch * ELEMENT)) / RAW_LEAST * RAW_LEAST;
 		if (lines < RAW_LEAST)
 			lines = RAW_LEAST;
-		lines = least_of(lines, round_up(o->panel, RAW_LEAST));
+		lines = sb_least(lines, sb_round_up(o->panel, RAW_LEAST));
 		plan->raw_pitch[i] = pitch;
 		plan->raw_lines[i] = lines;
 		if (lines > most)
@@ -143,7 +129,7 @@ static void set_buffers(struct sb_plan *plan, int64_t buffers, bool in_place)
 	const struct sb_plan_operand *b = &plan->operands[SB_OPERAND_B];
 
 	plan->buffers = in_place ? 0 : (int)buffers;
-	plan->buffer_ld = round_up(a->panel, SB_PAD);
+	plan->buffer_ld = sb_round_up(a->panel, SB_PAD);
 	plan->buffer_bytes = in_place ? 0 : bytes_of(b->panel, plan->buffer_ld);
 }
 
@@ -173,13 +159,14 @@ static size_t lay_out(struct sb_plan *plan)
 	}
 	for (int i = 0; i < SB_OPERANDS && plan->emulated; i++) {
 		struct sb_plan_operand *o = &plan->operands[i];
-		int64_t rows = round_up(o->extent, i == SB_OPERAND_A ? plan->tile_m : plan->tile_n);
+		int64_t rows =
+			sb_round_up(o->extent, i == SB_OPERAND_A ? plan->tile_m : plan->tile_n);
 
 		set_split(o, plan);
 		o->split_base = at;
 		at += (size_t)o->slots * o->split_bytes;
 		o->flags_base = at;
-		at += bytes_of(ceil_div(rows, SB_PLAN_FLAGGED), 1);
+		at += bytes_of(sb_ceil_div(rows, SB_PLAN_FLAGGED), 1);
 	}
 	plan->buffer_base = at;
 	at += (size_t)plan->buffers * plan->buffer_bytes;
@@ -207,11 +194,11 @@ static size_t lay_out(struct sb_plan *plan)
 static int64_t whole_width(int64_t extent, int tile, int panels)
 {
 	int64_t most = panels > 0 && panels < SB_PLAN_SLOTS ? panels : SB_PLAN_SLOTS;
-	int64_t width = ceil_div(extent, most);
+	int64_t width = sb_ceil_div(extent, most);
 
 	if (panels == 0 && width < PANEL_LEAST)
 		width = PANEL_LEAST;
-	return round_up(width, tile);
+	return sb_round_up(width, tile);
 }
 
 static bool all_in_place(const struct sb_plan_wish *wish)
@@ -235,10 +222,10 @@ static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 			  all_in_place(wish) ? o->extent
 					     : whole_width(o->extent, tiles[i], wish->panels),
 			  tiles[i], wish->k, plan);
-		plan->raw_pitch[i] = round_up(wish->k, SB_PAD);
+		plan->raw_pitch[i] = sb_round_up(wish->k, SB_PAD);
 	}
 	plan->buffers = c_in_place ? 0 : 1;
-	plan->buffer_ld = round_up(wish->m, SB_PAD);
+	plan->buffer_ld = sb_round_up(wish->m, SB_PAD);
 	plan->buffer_bytes = c_in_place ? 0 : bytes_of(wish->n, plan->buffer_ld);
 	set_work(plan, wish, wish->k);
 	return lay_out(plan) <= wish->device_bytes;
@@ -260,11 +247,11 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 	double lines;
 
 	for (int i = 0; i < SB_OPERANDS; i++)
-		set_slots(&plan->operands[i], round_up(width, tiles[i]), i == stays ? 1 : 2,
+		set_slots(&plan->operands[i], sb_round_up(width, tiles[i]), i == stays ? 1 : 2,
 			  tiles[i], wish->k, plan);
 	blocks = (int64_t)stay->panels * pass->panels;
 	set_raw(plan, wish->k, wish->device_bytes / RAW_SHARE);
-	set_buffers(plan, least_of(blocks, 2), wish->place_c == SB_PLACE_DEVICE);
+	set_buffers(plan, sb_least(blocks, 2), wish->place_c == SB_PLACE_DEVICE);
 	set_work(plan, wish, wish->k);
 	if (lay_out(plan) > wish->device_bytes)
 		return 0;
@@ -277,13 +264,13 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 		spare -= plan->buffer_bytes;
 	}
 	if (stay->slot_bytes)
-		stay->slots = (int)least_of(
-			least_of(stay->panels, SB_PLAN_SLOTS),
+		stay->slots = (int)sb_least(
+			sb_least(stay->panels, SB_PLAN_SLOTS),
 			1 + (int64_t)(spare / (stay->slot_bytes + stay->split_bytes)));
 	lay_out(plan);
 	plan->stays = stays;
 	/* What lies in place crosses no wire. */
-	groups = stay->slots ? ceil_div(stay->panels, stay->slots) : 1;
+	groups = stay->slots ? sb_ceil_div(stay->panels, stay->slots) : 1;
 	lines = (stay->slots ? (double)stay->extent : 1) +
 		(pass->slots ? (double)groups * (double)pass->extent : 0);
 	return lines * (1 + 128.0 / (double)stay->panel);
@@ -323,7 +310,7 @@ bool sb_plan_lay_out_super(struct sb_plan *plan, const struct sb_plan_wish *wish
 	a->slots = a->way == SB_WAY_IN_PLACE ? 0 : SB_SUPER_SLOTS_A;
 	b->slots = b->way == SB_WAY_IN_PLACE ? 0 : SB_SUPER_SLOTS_B;
 	set_raw(plan, s->run, wish->device_bytes / RAW_SHARE);
-	set_buffers(plan, least_of(s->blocks, b->panels), false);
+	set_buffers(plan, sb_least(s->blocks, b->panels), false);
 	set_work(plan, wish, s->run);
 	return lay_out(plan) <= wish->device_bytes;
 }

@@ -3,17 +3,14 @@
 
 #include <string.h>
 
+#include "whole.h"
+
 /*
  * A share below 512 columns leaves a device half empty, as a panel does (plan_shape.c). What is
  * saved is the wire's time first: 8 MiB take it 0.16 ms, of which a further device that brought
  * half would save less than its own first slots and launches take.
  */
 struct sb_split_least sb_split_least = {.extent = 512, .bytes = 8 << 20};
-
-static int64_t least_of(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
 
 static bool along_n(const struct sb_plan_wish *call)
 {
@@ -40,7 +37,7 @@ int sb_split_devices(const struct sb_split_wish *wish)
 	const struct sb_plan_wish *call = &wish->call;
 	const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
 	const double bytes = (m * k + k * n + m * n) * sizeof(float);
-	int devices = (int)least_of(wish->devices, tiles_of(call));
+	int devices = (int)sb_least(wish->devices, tiles_of(call));
 
 	/* What lies on a device stays there. */
 	if (call->place_a == SB_PLACE_DEVICE || call->place_b == SB_PLACE_DEVICE ||
@@ -69,14 +66,14 @@ static void cut(struct sb_split *split, const struct sb_split_wish *wish)
 
 		sum += wish->weights[i];
 		end = (int64_t)((double)tiles * (double)sum / (double)all + 0.5);
-		end = end < least ? least : least_of(end, most);
+		end = end < least ? least : sb_least(end, most);
 		*share = (struct sb_share){.m = call->m, .n = call->n};
 		if (along_n(call)) {
 			share->j0 = begin * tile;
-			share->n = least_of(end * tile, call->n) - share->j0;
+			share->n = sb_least(end * tile, call->n) - share->j0;
 		} else {
 			share->i0 = begin * tile;
-			share->m = least_of(end * tile, call->m) - share->i0;
+			share->m = sb_least(end * tile, call->m) - share->i0;
 		}
 		begin = end;
 	}

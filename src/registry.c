@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "whole.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -17,41 +18,30 @@ static const char *const split_sources[] = {"sgemm_gather", "sgemm_rank", "sgemm
 /* Those whose threads walk along n where a tile is flat, and leave their chains so. */
 static const char *const flat_sources[] = {"sgemm_thin"};
 
+/* Methods on the tensor cores, and what they make of a product. */
+#define SB_ARITHMETIC_fp16x3	 SB_FP16X3
+#define SB_ARITHMETIC_bf16x6	 SB_BF16X6
+#define SB_ARITHMETIC_bf16x6sync SB_BF16X6
+
+/* What both kinds of rows say. */
+#define ROW(method, bm_, bn_, bk_, threads_, stages_, dynamic_, form_, arch_, text_)               \
+	.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_, .source = "sgemm_" #method,           \
+	.text = text_, .bm = bm_, .bn = bn_, .bk = bk_, .threads = threads_, .stages = stages_,    \
+	.dynamic = dynamic_, .form = SB_FORM_##form_, .arch = arch_
+
 static const struct sb_kernel kernels[] = {
 #define SB_KERNEL(method, bm_, bn_, bk_, threads_, blocks_, tm_, tn_, stages_, dynamic_, form_,    \
 		  arch_, text_)                                                                    \
-	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
-	 .source = "sgemm_" #method,                                                               \
-	 .text = text_,                                                                            \
-	 .bm = bm_,                                                                                \
-	 .bn = bn_,                                                                                \
-	 .bk = bk_,                                                                                \
-	 .threads = threads_,                                                                      \
+	{ROW(method, bm_, bn_, bk_, threads_, stages_, dynamic_, form_, arch_, text_),             \
 	 .blocks = blocks_,                                                                        \
 	 .tm = tm_,                                                                                \
 	 .tn = tn_,                                                                                \
-	 .stages = stages_,                                                                        \
-	 .dynamic = dynamic_,                                                                      \
-	 .form = SB_FORM_##form_,                                                                  \
-	 .arch = arch_,                                                                            \
 	 .cluster = 1,                                                                             \
 	 .arithmetic = SB_STRICT},
 #define SB_TENSOR(method, bm_, bn_, bk_, threads_, cluster_, stages_, dynamic_, form_, arch_,      \
 		  text_)                                                                           \
-	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
-	 .source = "sgemm_" #method,                                                               \
-	 .text = text_,                                                                            \
-	 .bm = bm_,                                                                                \
-	 .bn = bn_,                                                                                \
-	 .bk = bk_,                                                                                \
-	 .threads = threads_,                                                                      \
-	 .blocks = 1,                                                                              \
-	 .stages = stages_,                                                                        \
-	 .dynamic = dynamic_,                                                                      \
-	 .form = SB_FORM_##form_,                                                                  \
-	 .arch = arch_,                                                                            \
-	 .cluster = cluster_,                                                                      \
-	 .arithmetic = #method[0] == 'f' ? SB_FP16X3 : SB_BF16X6},
+	{ROW(method, bm_, bn_, bk_, threads_, stages_, dynamic_, form_, arch_, text_),             \
+	 .blocks = 1, .cluster = cluster_, .arithmetic = SB_ARITHMETIC_##method},
 #include "kernels.def"
 };
 
@@ -146,19 +136,14 @@ bool sb_registry_runs(const struct sb_kernel *kernel, const struct sb_target *ta
 	       (target->maps || !sb_registry_has_maps(kernel));
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return a / b + (a % b != 0);
-}
-
 int64_t sb_registry_slabs(const struct sb_kernel *kernel, int64_t k)
 {
-	return sb_registry_splits(kernel) ? ceil_div(k, SB_SLAB) : 1;
+	return sb_registry_splits(kernel) ? sb_ceil_div(k, SB_SLAB) : 1;
 }
 
 int64_t sb_registry_tiles(const struct sb_kernel *kernel, int64_t m, int64_t n)
 {
-	return ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn);
+	return sb_ceil_div(m, kernel->bm) * sb_ceil_div(n, kernel->bn);
 }
 
 int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
@@ -214,10 +199,10 @@ const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t k, int
 
 	for (size_t i = 1; i < COUNT(sum_kernels); i++) {
 		const struct sb_sum_kernel *other = &sum_kernels[i];
-		bool at_once = ceil_div(ceil_div(k, SB_SLAB), other->bs) <= 2;
+		bool at_once = sb_ceil_div(sb_ceil_div(k, SB_SLAB), other->bs) <= 2;
 
 		if (other->be > best->be &&
-		    (at_once || ceil_div(m * n, other->be) >= 2 * (int64_t)multiprocessors))
+		    (at_once || sb_ceil_div(m * n, other->be) >= 2 * (int64_t)multiprocessors))
 			best = other;
 	}
 	return best;

@@ -147,11 +147,13 @@ int sb_registry_tiers_kernels(const struct sb_tiers *tiers,
 const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers);
 /* As work, of the one that needs most. */
 size_t sb_registry_tiers_work(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k);
-/* Predicted, where the guard turns nothing away: of the launches on panels that are split; and of
- * splitting that many rows and columns. */
+/* Predicted, where the guard turns nothing away: of the launches on panels that are split; of
+ * splitting that many rows and columns; and of all of it, the splitting too where there is any. */
 double sb_registry_tiers_seconds(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
 				 int multiprocessors);
 double sb_registry_split_seconds(int64_t lines, int64_t k);
+double sb_registry_emulated_seconds(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
+				    int multiprocessors);
 const struct sb_split_kernel *sb_registry_split(void);
 
 /* Of a kernel on the tensor cores: its grid, where so many blocks run at once; and seconds at a

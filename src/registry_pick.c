@@ -7,6 +7,7 @@
 #include "registry.h"
 #include "settings.h"
 #include "trace.h"
+#include "whole.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -47,9 +48,13 @@ static const struct pass summing =
 #include "rates.def"
 	;
 
-static int64_t ceil_div(int64_t a, int64_t b)
+/* NULL: it was not measured. */
+static const struct rate *rate_of(const struct sb_kernel *kernel)
 {
-	return a / b + (a % b != 0);
+	for (size_t i = 0; i < COUNT(rates); i++)
+		if (strcmp(rates[i].name, kernel->name) == 0)
+			return &rates[i];
+	return NULL;
 }
 
 /* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */
@@ -74,7 +79,7 @@ static double round_seconds(const struct sb_kernel *kernel, const struct rate *r
 		(double)(k / turn) * together(kernel, rate, groups, blocks, groups, SB_SLAB);
 
 	if (rest)
-		seconds += together(kernel, rate, groups, blocks, ceil_div(rest, SB_SLAB),
+		seconds += together(kernel, rate, groups, blocks, sb_ceil_div(rest, SB_SLAB),
 				    rest < SB_SLAB ? rest : SB_SLAB);
 	return seconds;
 }
@@ -84,29 +89,29 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 		      int64_t k, int multiprocessors, bool packs)
 {
 	/* Steps of panels are whole ones. */
-	int64_t whole = kernel->form == SB_FORM_PANELS ? ceil_div(k, kernel->bk) * kernel->bk : k;
+	int64_t whole =
+		kernel->form == SB_FORM_PANELS ? sb_ceil_div(k, kernel->bk) * kernel->bk : k;
 	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : whole;
 	int64_t tiles = sb_registry_tiles(kernel, m, n) * slabs;
-	int64_t most = ceil_div(tiles, multiprocessors), rest = most % rate->together;
+	int64_t most = sb_ceil_div(tiles, multiprocessors), rest = most % rate->together;
 	double seconds = rate->fixed;
 
+	if (kernel->arithmetic != SB_STRICT)
+		return seconds +
+		       sb_registry_tensor_seconds(kernel, rate->full, m, n, k, multiprocessors);
 	if (kernel->form == SB_FORM_PANELS)
 		seconds += packing.fixed;
 	if (kernel->form == SB_FORM_PANELS && packs)
 		seconds += 2.0 * sizeof(float) * (double)(m + n) * (double)k / packing.rate;
-
-	if (kernel->arithmetic != SB_STRICT)
-		return rate->fixed +
-		       sb_registry_tensor_seconds(kernel, rate->full, m, n, k, multiprocessors);
 	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
 	if (sb_registry_persists(kernel) && tiles > multiprocessors)
 		return seconds + (double)(most - 1) * rate->ends +
-		       (double)ceil_div(tiles * ceil_div(k, SB_SLAB), multiprocessors) *
+		       (double)sb_ceil_div(tiles * sb_ceil_div(k, SB_SLAB), multiprocessors) *
 			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
 	if (slabs > 1)
 		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
 	seconds +=
-		(double)(ceil_div(most, rate->together) - 1) * rate->ends +
+		(double)(sb_ceil_div(most, rate->together) - 1) * rate->ends +
 		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
 	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
 }
@@ -114,11 +119,10 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
 			   const struct sb_target *target)
 {
-	for (size_t i = 0; i < COUNT(rates) && sb_registry_runs(kernel, target); i++)
-		if (strcmp(rates[i].name, kernel->name) == 0)
-			return predict(kernel, &rates[i], m, n, k, target->multiprocessors,
-				       target->packs);
-	return INFINITY;
+	const struct rate *rate = sb_registry_runs(kernel, target) ? rate_of(kernel) : NULL;
+
+	return rate ? predict(kernel, rate, m, n, k, target->multiprocessors, target->packs)
+		    : (double)INFINITY;
 }
 
 const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
@@ -168,13 +172,13 @@ const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
 
 bool sb_registry_rate(const struct sb_kernel *kernel, double *full, double *fixed)
 {
-	for (size_t i = 0; i < COUNT(rates); i++)
-		if (strcmp(rates[i].name, kernel->name) == 0) {
-			*full = rates[i].full;
-			*fixed = rates[i].fixed;
-			return true;
-		}
-	return false;
+	const struct rate *rate = rate_of(kernel);
+
+	if (!rate)
+		return false;
+	*full = rate->full;
+	*fixed = rate->fixed;
+	return true;
 }
 
 static bool reads_panels_of(const struct sb_kernel *other, const struct sb_kernel *kernel)
@@ -196,12 +200,11 @@ static double cost_of(const struct sb_kernel *kernel, int64_t m, int64_t n, int6
 {
 	double tiles = (double)sb_registry_tiles(kernel, m, n);
 	double flops = 2.0 * kernel->bm * kernel->bn * (double)k * tiles;
+	const struct rate *rate = rate_of(kernel);
 
-	for (size_t i = 0; i < COUNT(rates); i++)
-		if (strcmp(rates[i].name, kernel->name) == 0)
-			return sb_registry_seconds(kernel, m, n, k, target) +
-			       flops / (rates[i].full * target->multiprocessors);
-	return INFINITY;
+	return rate ? sb_registry_seconds(kernel, m, n, k, target) +
+			       flops / (rate->full * target->multiprocessors)
+		    : (double)INFINITY;
 }
 
 const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_t m, int64_t n,

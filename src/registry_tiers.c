@@ -4,6 +4,7 @@
 #include "args.h"
 #include "registry.h"
 #include "settings.h"
+#include "whole.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -39,16 +40,11 @@ static const struct row_of_tiers {
 #include "tiers.def"
 };
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return a / b + (a % b != 0);
-}
-
 /* Blocks in whole clusters, each of which has as many tiles that are neighbours along m. */
 int64_t sb_registry_tensor_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int most)
 {
-	int64_t pairs =
-		ceil_div(ceil_div(m, kernel->bm), kernel->cluster) * ceil_div(n, kernel->bn);
+	int64_t pairs = sb_ceil_div(sb_ceil_div(m, kernel->bm), kernel->cluster) *
+			sb_ceil_div(n, kernel->bn);
 	int64_t clusters = most / kernel->cluster > 0 ? most / kernel->cluster : 1;
 
 	return (pairs < clusters ? pairs : clusters) * kernel->cluster;
@@ -58,8 +54,8 @@ int64_t sb_registry_tensor_blocks(const struct sb_kernel *kernel, int64_t m, int
 double sb_registry_tensor_seconds(const struct sb_kernel *kernel, double rate, int64_t m, int64_t n,
 				  int64_t k, int multiprocessors)
 {
-	int64_t rounds = ceil_div(ceil_div(m, kernel->bm) * ceil_div(n, kernel->bn),
-				  multiprocessors > 0 ? multiprocessors : 1);
+	int64_t rounds = sb_ceil_div(sb_ceil_div(m, kernel->bm) * sb_ceil_div(n, kernel->bn),
+				     multiprocessors > 0 ? multiprocessors : 1);
 
 	return (double)rounds * 2 * kernel->bm * kernel->bn * (double)k / rate;
 }
@@ -135,11 +131,9 @@ bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_tar
 	if (!open_tiers(k, target, false, tiers, why))
 		return false;
 	strict = sb_registry_seconds(sb_registry_pick(m, n, k, target), m, n, k, target);
-	emulated = sb_registry_tiers_seconds(tiers, m, n, k, target->multiprocessors);
-	if (tiers->fp16x3)
-		emulated += sb_registry_split_seconds(m, k) + sb_registry_split_seconds(n, k);
-	if (tiers->gain > 0)
-		emulated = strict / tiers->gain;
+	emulated = tiers->gain > 0
+			   ? strict / tiers->gain
+			   : sb_registry_emulated_seconds(tiers, m, n, k, target->multiprocessors);
 	if (emulated < strict)
 		return true;
 	*why = SB_FALLBACK_FASTER;
@@ -247,6 +241,16 @@ double sb_registry_tiers_seconds(const struct sb_tiers *tiers, int64_t m, int64_
 double sb_registry_split_seconds(int64_t lines, int64_t k)
 {
 	return splitting.fixed + 2 * sizeof(float) * (double)lines * (double)k / splitting.rate;
+}
+
+double sb_registry_emulated_seconds(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
+				    int multiprocessors)
+{
+	double seconds = sb_registry_tiers_seconds(tiers, m, n, k, multiprocessors);
+
+	if (tiers->fp16x3)
+		seconds += sb_registry_split_seconds(m, k) + sb_registry_split_seconds(n, k);
+	return seconds;
 }
 
 const struct sb_split_kernel *sb_registry_split(void)

@@ -53,7 +53,7 @@ static bool aligned(const struct sb_call *call)
 	return bits % sb_element(call->type)->bytes == 0;
 }
 
-/* NULL where nobody calls; to be asked once a call, as a spelling without one is searched again. */
+/* NULL where nobody calls. */
 static const struct sb_backend *backend_of(const struct sb_forward *forward)
 {
 	return forward ? sb_backend_find(forward->name, forward->caller) : NULL;

@@ -2,19 +2,12 @@
 #include "sample.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 enum { REPEAT = 3, MEASURED = 3 }; /* the first of the link's sizes */
 
 static const double patience = 1;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool copy(struct sb_device *device, sb_cu_deviceptr on_device, void *host, size_t bytes,
 		 bool up)
@@ -37,11 +30,11 @@ static double shortest(struct sb_device *device, sb_cu_deviceptr on_device, void
 	double least = 0;
 
 	for (int i = 0; i < REPEAT; i++) {
-		double start = now(), seconds;
+		double start = sb_clock_now(), seconds;
 
 		if (!copy(device, on_device, host, bytes, up))
 			return 0;
-		seconds = now() - start;
+		seconds = sb_clock_now() - start;
 		if (i == 0 || seconds < least)
 			least = seconds;
 	}

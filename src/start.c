@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "clock.h"
 #include "process.h"
 #include "trace.h"
 
@@ -33,21 +34,13 @@ static void show_device(void)
 		meet(sb_device_made()->devices);
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static enum sb_health await(double seconds)
 {
 	const struct timespec nap = {.tv_nsec = 200000};
-	double end = now() + seconds;
+	double end = sb_clock_now() + seconds;
 	enum sb_reason why;
 
-	while (sb_device_health(&why) == SB_HEALTH_STARTING && now() < end)
+	while (sb_device_health(&why) == SB_HEALTH_STARTING && sb_clock_now() < end)
 		nanosleep(&nap, NULL);
 	return sb_device_health(&why);
 }
@@ -74,7 +67,7 @@ static void fail(enum sb_reason why)
 static void *start(void *unused)
 {
 	const struct sb_driver *cu = sb_driver_open();
-	double began = now();
+	double began = sb_clock_now();
 
 	(void)unused;
 	if (!cu) {
@@ -87,7 +80,7 @@ static void *start(void *unused)
 		fail(SB_REASON_NO_GPU);
 		return NULL;
 	}
-	sb_trace_line(2, "CUDA started in %d ms", (int)(1e3 * (now() - began)));
+	sb_trace_line(2, "CUDA started in %d ms", (int)(1e3 * (sb_clock_now() - began)));
 	show_device();
 	/* Where the process has begun to end meanwhile, the device must not come up any more. */
 	if (atomic_load(&ending))

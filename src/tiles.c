@@ -7,16 +7,12 @@
 #include "args.h"
 #include "plan_shape.h"
 #include "transfer.h"
+#include "whole.h"
 
 static void commit(void *context, const struct sb_chunk *piece, const void *from, size_t pitch)
 {
 	(void)pitch; /* one line */
 	memcpy((char *)context + piece->start, from, piece->width);
-}
-
-static int64_t words_of(int64_t extent)
-{
-	return (extent + SB_PLAN_FLAGGED - 1) / SB_PLAN_FLAGGED;
 }
 
 static enum sb_status fetch(const struct sb_carry *c, int operand, uint32_t *words, int64_t count)
@@ -42,7 +38,8 @@ static enum sb_arithmetic arithmetic_of(uint32_t flags)
 
 enum sb_status sb_tiles_count(const struct sb_carry *c, int64_t tiles[SB_ARITHMETICS])
 {
-	int64_t rows = words_of(c->call->m), columns = words_of(c->call->n);
+	int64_t rows = sb_ceil_div(c->call->m, SB_PLAN_FLAGGED),
+		columns = sb_ceil_div(c->call->n, SB_PLAN_FLAGGED);
 	uint32_t *flags = calloc((size_t)(rows + columns), sizeof *flags);
 	enum sb_status status;
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "profiler.h"
 #include "settings.h"
 
@@ -29,14 +29,6 @@ static struct pool {
 	sb_cu_event *events;
 	size_t made, used, room;
 } pools[SB_TIMELINE_DEVICES];
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool recorded(void)
 {
@@ -64,7 +56,7 @@ void sb_timeline_open(const char *name)
 	pthread_mutex_init(&timeline->lock, NULL);
 	if (sb_profiler_listens())
 		sb_profiler_begin(name);
-	timeline->begin = now();
+	timeline->begin = sb_clock_now();
 	sb_timeline_here = timeline;
 }
 
@@ -74,7 +66,7 @@ void sb_timeline_close(void)
 
 	if (!timeline || timeline->ended)
 		return;
-	timeline->end = now();
+	timeline->end = sb_clock_now();
 	timeline->ended = true;
 	if (sb_profiler_listens())
 		sb_profiler_end();
@@ -128,7 +120,7 @@ double sb_timeline_start(const char *name)
 {
 	if (sb_profiler_listens())
 		sb_profiler_begin(name);
-	return now();
+	return sb_clock_now();
 }
 
 void sb_timeline_stop(struct sb_timeline *timeline, enum sb_timeline_kind kind, int step,
@@ -140,7 +132,7 @@ void sb_timeline_stop(struct sb_timeline *timeline, enum sb_timeline_kind kind, 
 		.thread = gettid(),
 		.caller = sb_timeline_here != NULL,
 		.begin = start,
-		.end = now(),
+		.end = sb_clock_now(),
 		.bytes = bytes,
 	};
 
@@ -157,7 +149,7 @@ void sb_timeline_record_wait(double since)
 		.thread = timeline->caller,
 		.caller = true,
 		.begin = since,
-		.end = now(),
+		.end = sb_clock_now(),
 	};
 
 	pthread_mutex_lock(&timeline->lock);
@@ -214,12 +206,12 @@ void sb_timeline_enter(struct sb_device *device, double patience)
 	clock = &timeline->clocks[device->ordinal];
 	pools[device->ordinal].used = 0;
 	for (int i = 0; i < LOOKS && least > CLOSE; i++) {
-		double before = now(), apart;
+		double before = sb_clock_now(), apart;
 		sb_cu_event event = record(device, &pools[device->ordinal], SB_STREAM_UP);
 
 		if (!event || sb_device_wait(device, event, patience) != SB_OK)
 			return;
-		apart = now() - before;
+		apart = sb_clock_now() - before;
 		if (apart >= least)
 			continue;
 		least = apart;

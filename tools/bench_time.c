@@ -2,14 +2,12 @@
 #include "bench_time.h"
 
 #include <stdlib.h>
-#include <time.h>
+
+#include "clock.h"
 
 double sb_bench_now(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+	return sb_clock_now();
 }
 
 static int compare(const void *a, const void *b)

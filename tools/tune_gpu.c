@@ -135,7 +135,6 @@ static bool measure_emulated(struct sb_tune *tune, struct sb_device *device, dou
 		struct sb_bench_launch launch;
 		struct sb_tiers tiers;
 		enum sb_fallback why;
-		double predicted;
 
 		if (n > tune->largest || 8 * (pace.repeat + 3) * seconds > budget ||
 		    !sb_registry_pick_tiers(n, n, n, &p->target, &tiers, &why))
@@ -152,10 +151,8 @@ static bool measure_emulated(struct sb_tune *tune, struct sb_device *device, dou
 		/* A build without their images has no use for the figure. */
 		if (!(seconds > 0))
 			break;
-		predicted = sb_registry_tiers_seconds(&tiers, n, n, n, p->target.multiprocessors);
-		if (tiers.fp16x3)
-			predicted += 2 * sb_registry_split_seconds(n, n);
-		p->emulated = seconds / predicted;
+		p->emulated = seconds / sb_registry_emulated_seconds(&tiers, n, n, n,
+								     p->target.multiprocessors);
 	}
 	return true;
 }

@@ -44,10 +44,14 @@ static const struct kernel kernels[] = {
 		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||   \
 		 METHOD_IS(method, 'r', 'a', "rank"),                                              \
 	 1},
+/* A method that is not named here does not compile. */
+#define KIND_OF_fp16x3	   KERNEL_FP16X3
+#define KIND_OF_bf16x6	   KERNEL_BF16X6
+#define KIND_OF_bf16x6sync KERNEL_BF16X6
 /* In whole registers of a multiprocessor, one block of which fills it. */
 #define SB_TENSOR(method, BM, BN, BK, threads_, cluster_, stages, dynamic_, form, arch_, text)     \
 	{.name = "sgemm_" #method "_" #BM "x" #BN "x" #BK,                                         \
-	 .kind = #method[0] == 'f' ? KERNEL_FP16X3 : KERNEL_BF16X6,                                \
+	 .kind = KIND_OF_##method,                                                                 \
 	 .threads = threads_,                                                                      \
 	 .tile_m = BM,                                                                             \
 	 .tile_n = BN,                                                                             \
