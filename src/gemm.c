@@ -7,6 +7,7 @@
 #include "offload.h"
 #include "process.h"
 #include "route.h"
+#include "start.h"
 
 /* What the GPU left undone of C, the CPU does. */
 static void finish(void *context, const struct sb_call *block)
@@ -61,4 +62,5 @@ void sb_gemm(const struct sb_forward *forward)
 			leave_to_cpu(forward, &decision);
 	}
 	sb_account_close(&account, call, &decision);
+	sb_start_over();
 }

@@ -18,6 +18,9 @@ static atomic_llong missed_nanoseconds;
 static _Atomic double price = SB_START_PRICE;
 static atomic_bool waited_in_vain;
 static atomic_bool ending;
+/* Calls that have waited for the start and are not over yet; and whether this thread has one. */
+static atomic_int delayed;
+static _Thread_local bool delayed_here __attribute__((tls_model("initial-exec")));
 static struct sb_device_wish wish;
 static void (*_Atomic meeting)(struct sb_device *device);
 
@@ -45,9 +48,23 @@ static enum sb_health await(double seconds)
 	return sb_device_health(&why);
 }
 
+/*
+ * Without us these calls would be over by now. A BLAS takes its memory away when the process ends,
+ * from under whoever is in it; and they go to it when nothing came of the start. The caller's own,
+ * which a signal handler that exits has cut off, is not waited for.
+ */
+static void await_delayed(double end)
+{
+	const struct timespec nap = {.tv_nsec = 200000};
+
+	while (atomic_load(&delayed) > (delayed_here ? 1 : 0) && sb_clock_now() < end)
+		nanosleep(&nap, NULL);
+}
+
 /* Registered after the driver was opened, so it runs before the driver's own handlers. */
 static void at_exit(void)
 {
+	double end = sb_clock_now() + EXIT_PATIENCE;
 	enum sb_reason why;
 
 	atomic_store(&ending, true);
@@ -57,6 +74,7 @@ static void at_exit(void)
 	if (sb_device_health(&why) == SB_HEALTH_STARTING)
 		await(EXIT_PATIENCE);
 	(void)sb_device_turn(SB_HEALTH_READY, SB_HEALTH_LOST, SB_REASON_LOST);
+	await_delayed(end);
 }
 
 static void fail(enum sb_reason why)
@@ -153,6 +171,9 @@ enum sb_health sb_start_wait(double seconds)
 	health = sb_device_health(&why);
 	if (health != SB_HEALTH_STARTING || atomic_load(&waited_in_vain))
 		return health;
+	if (!delayed_here)
+		atomic_fetch_add(&delayed, 1);
+	delayed_here = true;
 	/* The naps of a wait are cancellation points, a product is none. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	health = await(seconds);
@@ -161,4 +182,11 @@ enum sb_health sb_start_wait(double seconds)
 		atomic_store(&waited_in_vain, true);
 	errno = error_number;
 	return health;
+}
+
+void sb_start_over(void)
+{
+	if (delayed_here)
+		atomic_fetch_sub(&delayed, 1);
+	delayed_here = false;
 }

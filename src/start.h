@@ -41,4 +41,7 @@ void sb_start_buy(void);
  */
 enum sb_health sb_start_wait(double seconds);
 
+/* A call is over. One that has waited for the start is itself waited for when the process ends. */
+void sb_start_over(void);
+
 #endif
