@@ -83,13 +83,14 @@ static void any_driver_call_may_fail(void)
 	static const char *const faults[] = {"fail=%s:%d:INVALID_VALUE", "from=%s:%d:OUT_OF_MEMORY",
 					     "lose=%s:%d", "crash=%s:%d", "hang=%s:%d"};
 	const char *sanitized = getenv("SB_SANITIZED");
-	int most = sanitized && strcmp(sanitized, "yes") == 0 ? 2 : 9, seen = 0;
+	int most = sanitized && strcmp(sanitized, "yes") == 0 ? 2 : 9;
 	char report[200], text[400];
 
 	snprintf(report, sizeof report, "%s/calls", suite_scratch());
 	snprintf(text, sizeof text, "SB_STAND_IN=report=%s " NAMED, report);
 	CU_ASSERT_EQUAL(in_child(text, survive, NULL), 0);
-	for (size_t s = 0; s < COUNT(slots); s++)
+	for (size_t s = 0; s < COUNT(slots); s++) {
+		CU_ASSERT(calls_of(slots[s], report) > 0);
 		for (size_t f = 0; f < COUNT(faults); f++)
 			for (int n = 1; n <= most && n <= calls_of(slots[s], report); n += 2) {
 				char fault[100];
@@ -106,9 +107,8 @@ static void any_driver_call_may_fail(void)
 				if (failures)
 					fprintf(stderr, "with %s: %d\n", text, failures);
 				CU_ASSERT_EQUAL(failures, 0);
-				seen++;
 			}
-	CU_ASSERT(seen > 60);
+	}
 }
 
 /* Exits with 50 where the CPU had to finish, and did. */
