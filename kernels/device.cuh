@@ -50,6 +50,12 @@ struct alignas(16) sb_float4 {
 #else
 #define SB_TOTALS_KEPT 8
 #endif
+/* How many copies of an operand that is gathered are unrolled, again without a spill. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define SB_GATHER_UNROLL 2
+#else
+#define SB_GATHER_UNROLL 4
+#endif
 #define SB_BLOCKS(threads, blocks)                                                                 \
 	((blocks) * (threads) <= SB_RESIDENT ? (blocks) : SB_RESIDENT / (threads))
 #define SB_GLOBAL(threads, blocks, name, args_type)                                                \

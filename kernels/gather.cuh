@@ -63,7 +63,7 @@ template <int width, int BK, int threads, int stages, bool turns> struct sb_gath
 		for (int dk = 0; dk < deep; dk += AK) {
 			const float *from = at;
 
-			SB_UNROLL_BY(4)
+			SB_UNROLL_BY(SB_GATHER_UNROLL)
 			for (int di = 0; di < width; di += AI) {
 				sb_async_fill(to.along, stage * BK + k + dk, i + di, from,
 					      di < extent && dk < depth);
@@ -78,7 +78,7 @@ template <int width, int BK, int threads, int stages, bool turns> struct sb_gath
 		constexpr int AK = threads * 4 / wide_i;
 		int count = least(extent);
 
-		SB_UNROLL_BY(4)
+		SB_UNROLL_BY(SB_GATHER_UNROLL)
 		for (int dk = 0; dk < deep; dk += AK) {
 			sb_async_fill4(to.along, stage * BK + k + dk, i, at,
 				       dk < depth ? count : 0);
@@ -91,7 +91,7 @@ template <int width, int BK, int threads, int stages, bool turns> struct sb_gath
 		const float *from = at;
 		int count = least(depth);
 
-		SB_UNROLL_BY(4)
+		SB_UNROLL_BY(SB_GATHER_UNROLL)
 		for (int di = 0; di < width; di += turned_i) {
 			if (width % turned_i == 0 || i + di < width)
 				sb_async_fill4(to.across, stage * width + i + di, k, from,
