@@ -16,6 +16,8 @@ void sb_process_start(void);
  */
 void sb_process_mark_live(void);
 bool sb_process_forked_live(void);
+/* Was this process forked since the first call of its parent? */
+bool sb_process_child(void);
 
 /*
  * Enters a judged call: one that the GPU may answer. False if this thread is in one already (a

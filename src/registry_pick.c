@@ -48,13 +48,30 @@ static const struct pass summing =
 #include "rates.def"
 	;
 
-/* NULL: it was not measured. */
-static const struct rate *rate_of(const struct sb_kernel *kernel)
+static const struct rate *find_rate(const struct sb_kernel *kernel)
 {
 	for (size_t i = 0; i < COUNT(rates); i++)
 		if (strcmp(rates[i].name, kernel->name) == 0)
 			return &rates[i];
 	return NULL;
+}
+
+/* NULL: it was not measured. */
+static const struct rate *rate_of(const struct sb_kernel *kernel)
+{
+	/* By the kernel's row; what has been found once. */
+	static _Atomic(const struct rate *) known[2 * COUNT(rates)];
+	const size_t row = (size_t)(kernel - sb_registry_row(0));
+	const struct rate *rate;
+
+	if (row >= COUNT(known))
+		return find_rate(kernel);
+	rate = atomic_load_explicit(&known[row], memory_order_relaxed);
+	if (!rate) {
+		rate = find_rate(kernel);
+		atomic_store_explicit(&known[row], rate, memory_order_relaxed);
+	}
+	return rate;
 }
 
 /* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "device.h"
 #include "driver.h"
@@ -200,14 +201,20 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 					const struct sb_forward *forward,
 					struct sb_decision decision)
 {
-	const struct sb_backend *backend = backend_of(forward);
-	const struct sb_profile *profile = profile_for(backend);
-	struct sb_situation situation = situation_here(backend);
+	const struct sb_backend *backend;
+	const struct sb_profile *profile;
+	struct sb_situation situation;
 	struct sb_decision judged = decision;
+	enum sb_health before;
+	enum sb_reason why;
 
+	before = sb_device_health(&why);
+	if (before == SB_HEALTH_UNUSABLE || before == SB_HEALTH_LOST)
+		return sb_route_to_cpu(decision, why);
+	backend = backend_of(forward);
+	profile = profile_for(backend);
+	situation = situation_here(backend);
 	situation.emulate = decision.emulate;
-	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
-		return sb_route_to_cpu(decision, situation.unusable);
 	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
 	judged.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
 	judged.gpu_seconds = sb_model_gpu_least(profile, &situation, call);
@@ -217,23 +224,33 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 	judged = sb_route_judge(call, situation, decision);
 	if (judged.reason != SB_REASON_STARTING)
 		return judged;
-	consider_start(&judged, situation.health);
+	before = situation.health;
+	consider_start(&judged, before);
 	situation.health = sb_device_health(&situation.unusable);
+	if (situation.health == before)
+		return judged;
 	look_at_device(&situation, call);
 	return sb_route_judge(call, situation, decision);
 }
 
 /*
  * Do operands lie where the CPU cannot read? Where no CUDA driver is loaded that is the program's
- * fault, and the backend's to meet.
+ * fault, and the backend's to meet. To look takes a system call each, so the operands that this
+ * thread has had last are not looked at again.
  */
 static bool beyond_cpu(const struct sb_call *call)
 {
-	const void *operands[] = {call->a, call->b, call->c};
+	enum { OPERANDS = 3 };
+	static _Thread_local const void *seen[OPERANDS] __attribute__((tls_model("initial-exec")));
+	const void *operands[OPERANDS] = {call->a, call->b, call->c};
 
-	for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+	if ((!sb_process_child() && !sb_driver_loaded()) ||
+	    memcmp(operands, seen, sizeof operands) == 0)
+		return false;
+	for (int i = 0; i < OPERANDS; i++)
 		if (operands[i] && !sb_process_reads(operands[i]))
 			return sb_driver_loaded();
+	memcpy(seen, operands, sizeof operands);
 	return false;
 }
 

@@ -6,6 +6,7 @@
 
 #include "model.h"
 #include "route.h"
+#include "stats.h"
 
 static struct sb_call product(int64_t m, int64_t n, int64_t k)
 {
@@ -145,31 +146,44 @@ static void the_least_is_less(void)
 			}
 }
 
-/* Nothing is lost by calls that are not judged. */
+static int64_t some_size(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	/* As likely between 1 and 2 as between 30000 and 60000. */
+	return (int64_t)exp2(16 * (double)(*state >> 33) / (double)((uint64_t)1 << 31));
+}
+
+/* Nothing is lost by calls that are not judged, and hardly a short one is judged. */
 static void what_is_called_small_is(void)
 {
-	int judged = 0, small = 0;
+	static const int threads[] = {1, 2, 3, 4, 8, 16};
+	int judged = 0, small = 0, brief = 0;
+	uint64_t state = 1;
 
-	for (int64_t m = 1; m <= 1 << 16; m = m * 2 + 1)
-		for (int64_t n = 1; n <= 1 << 16; n = n * 2 + 1)
-			for (int64_t k = 1; k <= 1 << 16; k = k * 2 + 1) {
-				struct sb_call call = product(m, n, k);
+	for (int i = 0; i < 60000; i++) {
+		struct sb_call call =
+			product(some_size(&state), some_size(&state), some_size(&state));
+		bool is_small = sb_route_small(&call, SB_ROUTE_SMALL_WORK);
 
-				if (!sb_route_small(&call, SB_ROUTE_SMALL_WORK)) {
-					judged += m * n * k < 1 << 21;
-					continue;
-				}
-				small++;
-				for (int threads = 1; threads <= 16; threads *= 4)
-					CU_ASSERT(on_gpu(ready(threads), call) >
-						  0.87 * on_cpu(ready(threads), call));
-			}
-	/* Thin ones of less work than 128^3 are judged. */
-	CU_ASSERT(judged > 50 && small > 500);
-	CU_ASSERT_TRUE(sb_route_small(&(struct sb_call){.m = 127, .n = 127, .k = 127},
-				      SB_ROUTE_SMALL_WORK));
-	CU_ASSERT_FALSE(sb_route_small(&(struct sb_call){.m = 128, .n = 128, .k = 128},
-				       SB_ROUTE_SMALL_WORK));
+		call.trans_a = i & 1;
+		call.trans_b = i >> 1 & 1;
+		CU_ASSERT_EQUAL(is_small, sb_route_small_at_once(call.m, call.n, call.k));
+		small += is_small;
+		for (size_t t = 0; is_small && t < sizeof threads / sizeof *threads; t++)
+			CU_ASSERT(on_gpu(ready(threads[t]), call) >
+				  on_cpu(ready(threads[t]), call));
+		if (on_cpu(ready(1), call) > 20e-6)
+			continue;
+		brief++;
+		judged += !is_small;
+	}
+	printf("  %d small, %d of at most 20 us, of which %d are judged\n", small, brief, judged);
+	CU_ASSERT(small > 10000 && brief > 5000 && judged * 20 < brief);
+	for (int64_t n = 1; n < 128; n++)
+		CU_ASSERT_TRUE(sb_route_small_at_once(n, n, 127));
+	CU_ASSERT_FALSE(sb_route_small_at_once(128, 128, 128));
+	CU_ASSERT_FALSE(sb_route_small_at_once(SB_SMALL_EXTENT - 1, SB_SMALL_EXTENT - 1,
+					       SB_SMALL_EXTENT - 1));
 	CU_ASSERT_FALSE(sb_route_small(&(struct sb_call){.m = 1, .n = 1200, .k = 1600},
 				       SB_ROUTE_SMALL_WORK));
 	CU_ASSERT_TRUE(sb_route_small(&(struct sb_call){.m = 0, .n = 1200, .k = 1600},

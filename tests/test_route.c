@@ -5,6 +5,7 @@
 #include "process.h"
 #include "route.h"
 #include "settings.h"
+#include "stats.h"
 #include "suite.h"
 
 static float memory[4];
@@ -196,7 +197,7 @@ static void the_environment_is_heeded(void)
 	SUITE_EXPECT(sb_route_quick_bound() == 0);
 	sb_route_set_mode(SB_MODE_AUTO);
 	SUITE_EXPECT(is(&small, SB_CPU, SB_REASON_SMALL));
-	SUITE_EXPECT(sb_route_quick_bound() == 64);
+	SUITE_EXPECT(sb_route_quick_bound() == SB_SMALL_EXTENT);
 }
 
 static void the_first_call_reads_the_mode(void)
