@@ -15,10 +15,10 @@
 /*
  * mnk below which no GPU has ever been worth its launches: 128^3 takes OpenBLAS on one core some
  * 40 us, a launch and two copies 30. Thin products, of a matrix and a few vectors, take a BLAS up
- * to three quarters of a nanosecond for each element that they touch, as long as 24 multiplications
- * of others: they are as small only if what they touch is no more, so counted, than of 128^3.
+ * to a nanosecond for each element that they touch, as long as 36 multiplications of others: they
+ * are as small only if what they touch is no more, so counted, than of 128^3.
  */
-enum { SB_ROUTE_SMALL_SIZE = 128, SB_ROUTE_TOUCH = 24 };
+enum { SB_ROUTE_SMALL_SIZE = 128, SB_ROUTE_TOUCH = 36 };
 #define SB_ROUTE_SMALL_WORK                                                                        \
 	((double)SB_ROUTE_SMALL_SIZE * SB_ROUTE_SMALL_SIZE * SB_ROUTE_SMALL_SIZE)
 static inline bool sb_route_small(const struct sb_call *call, double bound)
