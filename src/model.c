@@ -20,8 +20,10 @@ static double most_of(double a, double b)
  * Between two numbers of threads times are linear in 1 / threads. Beyond the last they are taken to
  * fall in proportion: where nothing is known the backend is not to be thought slower than it is.
  */
-static double cpu_seconds(const struct sb_profile *p, double threads, const struct sb_call *call)
+static double cpu_seconds(const struct sb_profile *profile, double threads,
+			  const struct sb_call *call)
 {
+	const struct sb_profile *p = sb_profile_grids(profile);
 	int i = 0;
 	const int way = sb_grid_way(call->trans_a, call->trans_b);
 	double before, at, share;
@@ -191,7 +193,8 @@ static struct sb_gpu_parts without_kernel(const struct sb_profile *profile,
 	p.down = copies(profile, situation, s, 2, 2, SB_STAGED_DOWN, SB_PINNED_DOWN);
 	p.seen = sb_model_seen(p.panels, profile->overlap);
 	if (profile->has_whole && all_pageable(situation))
-		p.measured = sb_grid_factor(&profile->whole.way[way], call->m, call->n, call->k);
+		p.measured = sb_grid_factor(&sb_profile_grids(profile)->whole.way[way], call->m,
+					    call->n, call->k);
 	return p;
 }
 

@@ -6,7 +6,6 @@
 
 #include "model.h"
 #include "route.h"
-#include "stats.h"
 
 static struct sb_call product(int64_t m, int64_t n, int64_t k)
 {
@@ -144,50 +143,6 @@ static void the_least_is_less(void)
 				CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s, &call) <=
 					  on_gpu(s, call));
 			}
-}
-
-static int64_t some_size(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	/* As likely between 1 and 2 as between 30000 and 60000. */
-	return (int64_t)exp2(16 * (double)(*state >> 33) / (double)((uint64_t)1 << 31));
-}
-
-/* Nothing is lost by calls that are not judged, and hardly a short one is judged. */
-static void what_is_called_small_is(void)
-{
-	static const int threads[] = {1, 2, 3, 4, 8, 16};
-	int judged = 0, small = 0, brief = 0;
-	uint64_t state = 1;
-
-	for (int i = 0; i < 60000; i++) {
-		struct sb_call call =
-			product(some_size(&state), some_size(&state), some_size(&state));
-		bool is_small = sb_route_small(&call, SB_ROUTE_SMALL_WORK);
-
-		call.trans_a = i & 1;
-		call.trans_b = i >> 1 & 1;
-		CU_ASSERT_EQUAL(is_small, sb_route_small_at_once(call.m, call.n, call.k));
-		small += is_small;
-		for (size_t t = 0; is_small && t < sizeof threads / sizeof *threads; t++)
-			CU_ASSERT(on_gpu(ready(threads[t]), call) >
-				  on_cpu(ready(threads[t]), call));
-		if (on_cpu(ready(1), call) > 20e-6)
-			continue;
-		brief++;
-		judged += !is_small;
-	}
-	printf("  %d small, %d of at most 20 us, of which %d are judged\n", small, brief, judged);
-	CU_ASSERT(small > 10000 && brief > 5000 && judged * 20 < brief);
-	for (int64_t n = 1; n < 128; n++)
-		CU_ASSERT_TRUE(sb_route_small_at_once(n, n, 127));
-	CU_ASSERT_FALSE(sb_route_small_at_once(128, 128, 128));
-	CU_ASSERT_FALSE(sb_route_small_at_once(SB_SMALL_EXTENT - 1, SB_SMALL_EXTENT - 1,
-					       SB_SMALL_EXTENT - 1));
-	CU_ASSERT_FALSE(sb_route_small(&(struct sb_call){.m = 1, .n = 1200, .k = 1600},
-				       SB_ROUTE_SMALL_WORK));
-	CU_ASSERT_TRUE(sb_route_small(&(struct sb_call){.m = 0, .n = 1200, .k = 1600},
-				      SB_ROUTE_SMALL_WORK));
 }
 
 static void the_parts_make_the_whole(void)
@@ -393,7 +348,6 @@ int main(void)
 		{"predictions are near what was measured", predictions_are_near_what_was_measured},
 		{"squares go where they are faster", squares_go_where_they_are_faster},
 		{"the least is less", the_least_is_less},
-		{"what is called small is", what_is_called_small_is},
 		{"the parts make the whole", the_parts_make_the_whole},
 		{"a team is predicted near what was measured",
 		 a_team_is_predicted_near_what_was_measured},
