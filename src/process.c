@@ -126,7 +126,7 @@ void sb_process_part_from_callers(void)
 
 int sb_process_callers(void)
 {
-	return atomic_load(&callers);
+	return atomic_load(&callers) - calling;
 }
 
 void sb_process_default_floating_point(void)

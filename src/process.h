@@ -40,6 +40,7 @@ bool sb_process_nested(void);
  */
 bool sb_process_join_callers(void);
 void sb_process_part_from_callers(void);
+/* How many of them are others than this thread. */
 int sb_process_callers(void);
 
 /* For threads of our own: the creator's floating-point environment may be the program's. */
