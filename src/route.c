@@ -174,15 +174,15 @@ static struct sb_decision force_gpu(const struct sb_forward *forward, struct sb_
 }
 
 /*
- * A start that the GPU would have made up for is bought; a call that gains more than the start
- * costs waits for it, though never longer than the CPU would take.
+ * A start that the GPU would have made up for is bought; a call that gains more than what is left
+ * of it waits for it, though never longer than the CPU would take.
  */
 static void consider_start(const struct sb_decision *decision, enum sb_health health)
 {
 	double saving = decision->cpu_seconds - decision->gpu_seconds;
-	double price = sb_profile(NULL)->start;
+	enum sb_reason why;
 
-	sb_start_set_price(price);
+	sb_start_set_price(sb_profile(NULL)->start);
 	if (health == SB_HEALTH_UNBORN) {
 		sb_start_meet(meet_device);
 		/* Where the program has started CUDA itself its price is next to nothing. */
@@ -193,7 +193,7 @@ static void consider_start(const struct sb_decision *decision, enum sb_health he
 	}
 	if (sb_settings()->reproducible)
 		sb_start_wait(SB_START_PATIENCE);
-	else if (saving >= price)
+	else if (sb_device_health(&why) == SB_HEALTH_STARTING && saving >= sb_start_left())
 		sb_start_wait(saving);
 }
 
