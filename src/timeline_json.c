@@ -179,6 +179,8 @@ static void write_call(FILE *out, const struct sb_timeline *timeline)
 	name_track(out, &caller);
 	write_event(out, "call", timeline->name, getpid(), timeline->caller, timeline->begin,
 		    timeline->end);
+	if (!timeline->on_device)
+		fputs(",\"side\":\"cpu\"", out);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i].seconds > 0)
 			fprintf(out, ",\"%s\":%s", parts[i].name,

@@ -117,6 +117,7 @@ backend = [e for e in events if e.get("cat") == "backend"]
 calls = [e for e in events if e.get("cat") == "call"]
 assert len(backend) == 2, backend
 for call, part in zip(calls, backend):
+    assert call["args"]["side"] == "cpu", call
     assert call["ts"] <= part["ts"] and part["args"]["call"] == call["args"]["call"]
     assert part["ts"] + part["dur"] <= call["ts"] + call["dur"] and part["dur"] > 50, (call, part)
 EOS
