@@ -259,3 +259,19 @@ double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_situ
 	/* Factors of whole calls may be below 1. */
 	return LEAST_FACTOR * (profile->launch + most_of(up, down));
 }
+
+double sb_model_gpu_unseen(const struct sb_profile *profile, const struct sb_situation *situation,
+			   const struct sb_call *call)
+{
+	struct sb_situation pageable = *situation, pinned = *situation;
+	double one, other;
+
+	for (int i = 0; i < 3; i++) {
+		pageable.places[i] = SB_PLACE_PAGEABLE;
+		pinned.places[i] = SB_PLACE_PINNED;
+	}
+	/* What is pinned of a mixture is no slower for it, and whole calls were not measured. */
+	one = sb_model_gpu_copies(profile, &pageable, call);
+	other = sb_model_gpu_copies(profile, &pinned, call);
+	return one < other ? one : other;
+}

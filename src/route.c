@@ -218,6 +218,8 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
 	judged.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
 	judged.gpu_seconds = sb_model_gpu_least(profile, &situation, call);
+	if (judged.cpu_seconds > judged.gpu_seconds && situation.devices <= 1)
+		judged.gpu_seconds = sb_model_gpu_unseen(profile, &situation, call);
 	if (judged.cpu_seconds <= judged.gpu_seconds)
 		return sb_route_to_cpu(judged, SB_REASON_FASTER);
 	look_at_device(&situation, call);

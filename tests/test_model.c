@@ -130,12 +130,19 @@ static void the_least_is_less(void)
 				struct sb_situation s = ready(16);
 				double least = sb_model_gpu_least(sb_profile_shipped(), &s, &call);
 
-				CU_ASSERT(least > 0 && least <= on_gpu(s, call));
-				CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s, &call) <=
-					  on_gpu(s, call));
-				for (int i = 0; i < 3; i++)
-					s.places[i] = SB_PLACE_PINNED;
-				CU_ASSERT(least <= on_gpu(s, call));
+				double unseen =
+					sb_model_gpu_unseen(sb_profile_shipped(), &s, &call);
+
+				CU_ASSERT(least > 0);
+				for (int places = 0; places < 8; places++) {
+					for (int i = 0; i < 3; i++)
+						s.places[i] = places >> i & 1 ? SB_PLACE_PINNED
+									      : SB_PLACE_PAGEABLE;
+					CU_ASSERT(least <= on_gpu(s, call));
+					CU_ASSERT(unseen <= on_gpu(s, call));
+					CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s,
+								      &call) <= on_gpu(s, call));
+				}
 				s.devices = 4;
 				s.linked = true;
 				least = sb_model_gpu_least(sb_profile_shipped(), &s, &call);
