@@ -2,6 +2,7 @@
 #include "driver.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -141,6 +142,7 @@ bool sb_driver_loaded(void)
 	/* How many objects had been loaded when it was none of them; 0: nobody has looked. */
 	static _Atomic uint64_t absent;
 	const uint64_t loads = sb_driver() || sb_process_child() ? 0 : sb_object_loads();
+	const int kept = errno;
 	void *library;
 
 	if (sb_driver())
@@ -149,12 +151,12 @@ bool sb_driver_loaded(void)
 		return false;
 	library = dlopen(driver_path(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 	(void)dlerror();
-	if (!library) {
+	if (library)
+		dlclose(library);
+	else
 		atomic_store(&absent, loads);
-		return false;
-	}
-	dlclose(library);
-	return true;
+	errno = kept;
+	return library != NULL;
 }
 
 int sb_driver_current_device(void)

@@ -58,7 +58,7 @@ struct sb_driver_status sb_driver_status(void);
 /*
  * Has anybody loaded the driver into this process? Opens and starts nothing. Where it was not
  * there, and nothing has been loaded since, that is known in some ten nanoseconds; but not in a
- * child of fork, which finds the loader's locks as they were.
+ * child of fork, which finds the loader's locks as they were. errno is kept.
  */
 bool sb_driver_loaded(void);
 

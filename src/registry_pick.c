@@ -142,8 +142,7 @@ double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n,
 		    : (double)INFINITY;
 }
 
-const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
-					 const struct sb_target *target)
+static const struct sb_kernel *pick(int64_t m, int64_t n, int64_t k, const struct sb_target *target)
 {
 	const struct sb_kernel *best = sb_registry_plain();
 	double least = sb_registry_seconds(best, m, n, k, target);
@@ -161,6 +160,31 @@ const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
 		}
 	}
 	return best;
+}
+
+/* To compare all kernels takes microseconds, and a call asks twice: what judges, and what works. */
+const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
+					 const struct sb_target *target)
+{
+	static _Thread_local struct {
+		int64_t m, n, k;
+		struct sb_target target;
+		const struct sb_kernel *kernel;
+	} last __attribute__((tls_model("initial-exec")));
+	const struct sb_kernel *kernel = last.kernel;
+	const struct sb_target *t = &last.target;
+
+	if (!kernel || last.m != m || last.n != n || last.k != k || t->arch != target->arch ||
+	    t->multiprocessors != target->multiprocessors || t->shared != target->shared ||
+	    t->maps != target->maps || t->packs != target->packs) {
+		kernel = pick(m, n, k, target);
+		last.kernel = kernel;
+		last.m = m;
+		last.n = n;
+		last.k = k;
+		last.target = *target;
+	}
+	return kernel;
 }
 
 const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,
