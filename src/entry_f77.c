@@ -46,7 +46,7 @@ static inline void enter(enum sb_name_index index, const void *caller,
 	};
 	const struct sb_forward forward = {&sb_names[index], caller, &call, {.f77 = x}};
 
-	if (sb_backend_wrapped(index, caller))
+	if (sb_backend_wrapped((int)index, caller))
 		sb_backend_run(&forward);
 	else
 		sb_gemm(&forward);

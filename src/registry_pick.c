@@ -162,27 +162,42 @@ static const struct sb_kernel *pick(int64_t m, int64_t n, int64_t k, const struc
 	return best;
 }
 
-/* To compare all kernels takes microseconds, and a call asks twice: what judges, and what works. */
+static bool alike(const struct sb_target *x, const struct sb_target *y)
+{
+	return x->arch == y->arch && x->multiprocessors == y->multiprocessors &&
+	       x->shared == y->shared && x->maps == y->maps && x->packs == y->packs;
+}
+
+/*
+ * To compare all kernels takes microseconds, and a call asks twice: who judges, and who works. What
+ * was picked last is kept, for whoever finds nobody else at it.
+ */
 const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
 					 const struct sb_target *target)
 {
-	static _Thread_local struct {
+	static atomic_flag taken = ATOMIC_FLAG_INIT;
+	static struct {
 		int64_t m, n, k;
 		struct sb_target target;
 		const struct sb_kernel *kernel;
-	} last __attribute__((tls_model("initial-exec")));
-	const struct sb_kernel *kernel = last.kernel;
-	const struct sb_target *t = &last.target;
+	} last;
+	const struct sb_kernel *kernel = NULL;
 
-	if (!kernel || last.m != m || last.n != n || last.k != k || t->arch != target->arch ||
-	    t->multiprocessors != target->multiprocessors || t->shared != target->shared ||
-	    t->maps != target->maps || t->packs != target->packs) {
-		kernel = pick(m, n, k, target);
-		last.kernel = kernel;
+	if (!atomic_flag_test_and_set(&taken)) {
+		if (last.m == m && last.n == n && last.k == k && alike(&last.target, target))
+			kernel = last.kernel;
+		atomic_flag_clear(&taken);
+	}
+	if (kernel)
+		return kernel;
+	kernel = pick(m, n, k, target);
+	if (!atomic_flag_test_and_set(&taken)) {
 		last.m = m;
 		last.n = n;
 		last.k = k;
 		last.target = *target;
+		last.kernel = kernel;
+		atomic_flag_clear(&taken);
 	}
 	return kernel;
 }
