@@ -3,7 +3,7 @@
 # Draws a call of a trace that SHIMBLAS_TRACE or `shimblas run --trace` wrote: time to the right, a row
 # a stream of the device, the calling thread and each copy thread. Needs gnuplot.
 #     draw_timeline.sh TRACE PICTURE.svg|PICTURE.png [CALL]
-# CALL counts from 1; without it the last one is drawn.
+# CALL counts from 1; without it the last one on the GPU is drawn.
 set -eu
 [ $# -ge 2 ] || {
     echo "usage: $0 TRACE PICTURE.svg|PICTURE.png [CALL]" >&2
@@ -48,7 +48,8 @@ function kind(name) {
         title[this] = text("name")
         start[this] = number("ts")
         length_of[this] = number("dur")
-        last = this
+        if (text("side") != "cpu")
+            last = this
     }
     line[++lines] = this " " number("ts") " " number("dur") " " number("pid") "/" number("tid")
     word[lines] = text("cat") == "call" ? "call" : kind(text("name"))

@@ -53,6 +53,19 @@ static int width_of(const void *function)
 	return bits;
 }
 
+struct sb_wrapper sb_backend_wrappers[1 << SB_SPELLING_BITS];
+
+/* The first that is found for a spelling; of two of one name the other's calls count twice. */
+static void note_wrapper(const struct sb_name *name, const void *function)
+{
+	struct sb_wrapper *wrapper = &sb_backend_wrappers[name->index];
+	uintptr_t nothing = 0;
+
+	if (name->interface == SB_CBLAS &&
+	    atomic_compare_exchange_strong(&wrapper->from, &nothing, (uintptr_t)function))
+		atomic_store(&wrapper->bytes, sb_object_function_bytes(function));
+}
+
 /* The record of a function, made if it is new; NULL only if memory is short. */
 static struct sb_backend *record(const struct sb_name *name, const void *function,
 				 enum sb_source source)
@@ -73,6 +86,7 @@ static struct sb_backend *record(const struct sb_name *name, const void *functio
 	path = path ? strdup(path) : NULL;
 	backend->path = path ? path : "";
 	backend->threads = sb_backend_threads_find(function, name->spelling, name->plain);
+	note_wrapper(name, function);
 	backend->next = head;
 	while (!atomic_compare_exchange_weak(&found, &backend->next, backend))
 		;

@@ -134,6 +134,27 @@ static inline const struct sb_backend *sb_backend_known(struct sb_name *name, co
 }
 
 /*
+ * The functions found for CBLAS spellings. netlib's answers by calling the Fortran spelling, which
+ * stands behind it in names.def and may be ours again: that is the same call, and was judged and
+ * counted. Known by its return address, and not by anything that is held meanwhile.
+ */
+struct sb_wrapper {
+	_Atomic uintptr_t from;
+	_Atomic size_t bytes; /* 0: none has been found, or how long it is is not known */
+};
+extern struct sb_wrapper sb_backend_wrappers[1 << SB_SPELLING_BITS]
+	__attribute__((visibility("hidden")));
+
+/* Does this call of a Fortran spelling, by its index, come from there? */
+static inline bool sb_backend_wrapped(int index, const void *caller)
+{
+	const struct sb_wrapper *wrapper = &sb_backend_wrappers[index - 1];
+
+	return (uintptr_t)caller - atomic_load_explicit(&wrapper->from, memory_order_relaxed) <
+	       atomic_load_explicit(&wrapper->bytes, memory_order_relaxed);
+}
+
+/*
  * Lets the backend answer with the caller's own arguments, untouched. Holds nothing meanwhile: its
  * xerbla may longjmp, its thread may be cancelled.
  */

@@ -2,11 +2,14 @@
 #include "driver.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "object.h"
+#include "process.h"
 #include "settings.h"
 #include "trace.h"
 
@@ -136,21 +139,33 @@ struct sb_driver_status sb_driver_status(void)
 
 bool sb_driver_loaded(void)
 {
-	void *library =
-		sb_driver() ? NULL : dlopen(driver_path(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+	/* How many objects had been loaded when it was none of them; 0: nobody has looked. */
+	static _Atomic uint64_t absent;
+	const uint64_t loads = sb_driver() || sb_process_child() ? 0 : sb_object_loads();
+	const int kept = errno;
+	void *library;
 
+	if (sb_driver())
+		return true;
+	if (loads && atomic_load_explicit(&absent, memory_order_relaxed) == loads)
+		return false;
+	library = dlopen(driver_path(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 	(void)dlerror();
-	if (!library)
-		return sb_driver() != NULL;
-	dlclose(library);
-	return true;
+	if (library)
+		dlclose(library);
+	else
+		atomic_store(&absent, loads);
+	errno = kept;
+	return library != NULL;
 }
 
 int sb_driver_current_device(void)
 {
 	sb_cu_result (*get_current)(sb_cu_context * context);
 	sb_cu_result (*get_device)(sb_cu_device * device);
-	void *library = dlopen(driver_path(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+	void *library = sb_driver_loaded()
+				? dlopen(driver_path(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD)
+				: NULL;
 	sb_cu_context context = NULL;
 	sb_cu_device device = -1;
 	void *functions[2];

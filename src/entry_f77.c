@@ -46,7 +46,10 @@ static inline void enter(enum sb_name_index index, const void *caller,
 	};
 	const struct sb_forward forward = {&sb_names[index], caller, &call, {.f77 = x}};
 
-	sb_gemm(&forward);
+	if (sb_backend_wrapped((int)index, caller))
+		sb_backend_run(&forward);
+	else
+		sb_gemm(&forward);
 }
 
 #define SB_PARAMETERS(integer)                                                                     \
@@ -70,8 +73,10 @@ static inline void enter(enum sb_name_index index, const void *caller,
 	void spelling(SB_PARAMETERS(integer))                                                      \
 	{                                                                                          \
 		const void *caller = __builtin_return_address(0);                                  \
-		sb_function small =                                                                \
-			sb_gemm_small(&sb_names[SB_NAME_##spelling], caller, *m, *n, *k);          \
+		sb_function small = NULL;                                                          \
+                                                                                                   \
+		if (!sb_backend_wrapped(SB_NAME_##spelling, caller))                               \
+			small = sb_gemm_small(&sb_names[SB_NAME_##spelling], caller, *m, *n, *k);  \
                                                                                                    \
 		if (small)                                                                         \
 			((void (*)(SB_PARAMETERS(integer), size_t, size_t))(void *)small)(         \

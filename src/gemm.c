@@ -8,6 +8,7 @@
 #include "process.h"
 #include "route.h"
 #include "start.h"
+#include "timeline.h"
 
 /* What the GPU left undone of C, the CPU does. */
 static void finish(void *context, const struct sb_call *block)
@@ -37,12 +38,47 @@ static struct sb_decision leave_for_gpu(const struct sb_forward *forward,
 	return status == SB_OK ? decision : sb_route_after(decision, status);
 }
 
+/*
+ * A trace has every call that is not small, and of one that the device has failed both parts. From
+ * an illegal one the program's xerbla need not return.
+ */
+static double begin_backend(const struct sb_forward *forward, const struct sb_decision *decision)
+{
+	struct sb_as_found found;
+	double begin = 0;
+
+	if (decision->reason == SB_REASON_SMALL || decision->reason == SB_REASON_INVALID ||
+	    !sb_timeline_wanted() || !sb_process_enter(&found))
+		return 0;
+	if (!sb_timeline_here)
+		sb_timeline_open(forward->call, false);
+	else if (!sb_timeline_reopen())
+		goto out;
+	begin = sb_timeline_begin(sb_timeline_here, SB_TIMELINE_BACKEND);
+out:
+	sb_process_leave(&found);
+	return begin;
+}
+
+static void end_backend(double begin)
+{
+	struct sb_as_found found;
+
+	if (!(begin > 0) || !sb_process_enter(&found))
+		return;
+	sb_timeline_end(sb_timeline_here, SB_TIMELINE_BACKEND, 0, begin, 0);
+	sb_timeline_close();
+	sb_process_leave(&found);
+}
+
 /* A call that was judged is one of those that share the processors. */
 static void leave_to_cpu(const struct sb_forward *forward, const struct sb_decision *decision)
 {
 	bool joined = decision->cpu_seconds > 0 && sb_process_join_callers();
+	double begin = begin_backend(forward, decision);
 
 	sb_backend_run(forward);
+	end_backend(begin);
 	if (joined)
 		sb_process_part_from_callers();
 }

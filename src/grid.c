@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "grid.h"
 
+#include <string.h>
+
 /*
  * No powers of two: those fill the tiles of a BLAS, and fall on each other in its caches, as no
  * other sizes do. The small ones leave it remainders of every kind, which cost nearly as much as a
@@ -62,16 +64,19 @@ double sb_grid_seconds(const struct sb_grid *grid, int64_t m, int64_t n, int64_t
 	return read(grid, bm, bn, bk) * bm.times * bn.times * bk.times;
 }
 
-/* log2, near enough and the same everywhere: linear between powers of two. */
+/* log2, near enough and the same everywhere: linear between powers of two. x is 1 at least. */
 static double doublings(double x)
 {
-	double count = 0;
+	uint64_t bits;
+	double part;
+	int count;
 
-	while (x >= 2) {
-		x /= 2;
-		count++;
-	}
-	return count + x - 1;
+	memcpy(&bits, &x, sizeof bits);
+	count = (int)(bits >> 52) - 1023;
+	/* What is left, between 1 and 2. */
+	bits = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1023 << 52;
+	memcpy(&part, &bits, sizeof part);
+	return count + part - 1;
 }
 
 static struct between find_doublings(int64_t size)

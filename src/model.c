@@ -20,8 +20,10 @@ static double most_of(double a, double b)
  * Between two numbers of threads times are linear in 1 / threads. Beyond the last they are taken to
  * fall in proportion: where nothing is known the backend is not to be thought slower than it is.
  */
-static double cpu_seconds(const struct sb_profile *p, double threads, const struct sb_call *call)
+static double cpu_seconds(const struct sb_profile *profile, double threads,
+			  const struct sb_call *call)
 {
+	const struct sb_profile *p = sb_profile_grids(profile);
 	int i = 0;
 	const int way = sb_grid_way(call->trans_a, call->trans_b);
 	double before, at, share;
@@ -191,7 +193,8 @@ static struct sb_gpu_parts without_kernel(const struct sb_profile *profile,
 	p.down = copies(profile, situation, s, 2, 2, SB_STAGED_DOWN, SB_PINNED_DOWN);
 	p.seen = sb_model_seen(p.panels, profile->overlap);
 	if (profile->has_whole && all_pageable(situation))
-		p.measured = sb_grid_factor(&profile->whole.way[way], call->m, call->n, call->k);
+		p.measured = sb_grid_factor(&sb_profile_grids(profile)->whole.way[way], call->m,
+					    call->n, call->k);
 	return p;
 }
 
@@ -255,4 +258,20 @@ double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_situ
 
 	/* Factors of whole calls may be below 1. */
 	return LEAST_FACTOR * (profile->launch + most_of(up, down));
+}
+
+double sb_model_gpu_unseen(const struct sb_profile *profile, const struct sb_situation *situation,
+			   const struct sb_call *call)
+{
+	struct sb_situation pageable = *situation, pinned = *situation;
+	double one, other;
+
+	for (int i = 0; i < 3; i++) {
+		pageable.places[i] = SB_PLACE_PAGEABLE;
+		pinned.places[i] = SB_PLACE_PINNED;
+	}
+	/* What is pinned of a mixture is no slower for it, and whole calls were not measured. */
+	one = sb_model_gpu_copies(profile, &pageable, call);
+	other = sb_model_gpu_copies(profile, &pinned, call);
+	return one < other ? one : other;
 }

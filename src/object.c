@@ -62,6 +62,17 @@ void *sb_object_hold(const void *address)
 	return path ? dlopen(*path ? path : NULL, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
+size_t sb_object_function_bytes(const void *function)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (!dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
+	    info.dli_saddr != function)
+		return 0;
+	return (size_t)symbol->st_size;
+}
+
 struct paths {
 	char **path;
 	size_t count, room;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * May this address be called as a backend? Not if it lies in this library, in a copy of it (the
@@ -20,6 +21,10 @@ bool sb_object_foreign(const void *address);
 
 /* The path of the object an address lies in, "" for the program itself; NULL if in none. */
 const char *sb_object_path(const void *address);
+
+/* Bytes of the function that begins at an address, by its object's table of symbols; 0: not known.
+ */
+size_t sb_object_function_bytes(const void *function);
 
 /* A handle for the object an address lies in, which thereby stays loaded; NULL if in none. */
 void *sb_object_hold(const void *address);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "bound.h"
 #include "element.h"
 #include "launch.h"
@@ -220,18 +217,6 @@ static enum sb_status answer(struct work *w, struct sb_decision *decision)
 	return status;
 }
 
-static void open_timeline(const struct sb_call *call)
-{
-	char name[64];
-
-	if (!sb_timeline_wanted())
-		return;
-	snprintf(name, sizeof name, "%s %c%c %" PRId64 "x%" PRId64 "x%" PRId64,
-		 sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
-		 call->trans_b ? 't' : 'n', call->m, call->n, call->k);
-	sb_timeline_open(name);
-}
-
 /* The least it could have taken, by the profile: what one wire and one kernel were measured to do
  * once. 0 for a team. */
 static double bound_of(const struct work *w)
@@ -281,7 +266,7 @@ enum sb_status sb_offload(const struct sb_call *call, struct sb_decision *decisi
 	w.shares.team = sb_device_team();
 	if (w.shares.team) {
 		w.shares.patience = sb_device_patience(decision->gpu_seconds);
-		open_timeline(call);
+		sb_timeline_open(call, true);
 		status = answer(&w, decision);
 		close_timeline(&w, decision);
 		sb_shares_drop(&w.shares);

@@ -12,7 +12,7 @@
 #include "trace.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool live, forked_live;
+static atomic_bool live, forked_live, child;
 
 static _Thread_local unsigned char depth __attribute__((tls_model("initial-exec")));
 
@@ -63,6 +63,7 @@ static void enter_child(void)
 {
 	if (atomic_load(&live))
 		atomic_store(&forked_live, true);
+	atomic_store(&child, true);
 	depth = 0;
 	atomic_store(&callers, 0);
 	calling = false;
@@ -97,6 +98,11 @@ bool sb_process_forked_live(void)
 	return atomic_load(&forked_live);
 }
 
+bool sb_process_child(void)
+{
+	return atomic_load(&child);
+}
+
 bool sb_process_nested(void)
 {
 	return depth > 0;
@@ -120,7 +126,7 @@ void sb_process_part_from_callers(void)
 
 int sb_process_callers(void)
 {
-	return atomic_load(&callers);
+	return atomic_load(&callers) - calling;
 }
 
 void sb_process_default_floating_point(void)

@@ -16,6 +16,8 @@ void sb_process_start(void);
  */
 void sb_process_mark_live(void);
 bool sb_process_forked_live(void);
+/* Was this process forked since the first call of its parent? */
+bool sb_process_child(void);
 
 /*
  * Enters a judged call: one that the GPU may answer. False if this thread is in one already (a
@@ -38,6 +40,7 @@ bool sb_process_nested(void);
  */
 bool sb_process_join_callers(void);
 void sb_process_part_from_callers(void);
+/* How many of them are others than this thread. */
 int sb_process_callers(void);
 
 /* For threads of our own: the creator's floating-point environment may be the program's. */

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,6 @@
 #include "threads.h"
 #include "trace.h"
 
-extern const char sb_shipped_profile[], sb_shipped_profile_end[];
-
 /* Bytes a second that one copy thread moves, up and down; as many threads do in proportion. */
 static const double thread_rate[] = {[SB_STAGED_UP] = 6.5e9, [SB_STAGED_DOWN] = 5.0e9};
 
@@ -24,24 +23,29 @@ static const struct {
 	int arch, units;
 } units[] = {{90, 128}, {86, 128}, {80, 64}, {75, 64}};
 
-/* The shipped profile, for the processors here, what a file held, and for the device that came. */
-static struct sb_profile shipped, here, from_file, met;
+/* The shipped profile for the processors here, what a file held, and for the device that came. */
+static struct sb_profile here, from_file, met;
 static char file[4096];
 static _Atomic(const char *) asking;
 static _Atomic(const struct sb_profile *) in_force;
 
-static void read_shipped(void)
+void sb_profile_copy(struct sb_profile *to, const struct sb_profile *from)
 {
-	(void)sb_profile_parse(sb_shipped_profile,
-			       (size_t)(sb_shipped_profile_end - sb_shipped_profile), &shipped);
+	const struct sb_profile *grids = sb_profile_grids(from);
+
+	memcpy(to, from, offsetof(struct sb_profile, grids));
+	to->grids = NULL;
+	to->has_whole = grids->has_whole;
+	to->cpus = grids->cpus;
+	to->whole = grids->whole;
+	memcpy(to->cpu, grids->cpu, sizeof to->cpu);
 }
 
-const struct sb_profile *sb_profile_shipped(void)
+/* A copy whose grids are the other's. */
+static void refer(struct sb_profile *to, const struct sb_profile *from)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, read_shipped);
-	return &shipped;
+	memcpy(to, from, offsetof(struct sb_profile, whole));
+	to->grids = sb_profile_grids(from);
 }
 
 void sb_profile_backend(const char *path, char *name, size_t size)
@@ -79,7 +83,7 @@ static uint64_t file_key(const char *backend)
 
 bool sb_profile_place(const char *backend, char *path, size_t size)
 {
-	char name[sizeof shipped.backend];
+	char name[sizeof here.backend];
 
 	sb_profile_backend(backend, name, sizeof name);
 	return sb_profile_path(true, file_key(name), path, size) ||
@@ -150,14 +154,14 @@ static void suit_processors(struct sb_profile *p)
 
 static void begin(void)
 {
-	char name[sizeof shipped.backend];
+	char name[sizeof here.backend];
 
 	sb_profile_backend(atomic_load(&asking), name, sizeof name);
 	if (find_file(name)) {
 		atomic_store(&in_force, &from_file);
 		return;
 	}
-	here = *sb_profile_shipped();
+	refer(&here, sb_profile_shipped());
 	suit_processors(&here);
 	atomic_store(&in_force, &here);
 }
@@ -251,16 +255,16 @@ void sb_profile_meet(const struct sb_device *device, const struct sb_profile_sam
 
 	if (profile == &met || serves(profile, device))
 		return;
-	met = *profile;
+	refer(&met, profile);
 	if (profile == &from_file && strcmp(profile->gpu, "none") != 0) {
 		refuse(same_gpu(profile, device) ? "it was made with another driver"
 						 : "it was made with another GPU");
 		/* Of the processors and their BLAS it still knows more than what was shipped. */
-		here = *sb_profile_shipped();
+		sb_profile_copy(&here, sb_profile_shipped());
 		suit_processors(&here);
 		here.cpus = profile->cpus;
 		memcpy(here.cpu, profile->cpu, sizeof here.cpu);
-		met = here;
+		refer(&met, &here);
 	}
 	if (!same_gpu(&met, device))
 		adapt(&met, device, measured);

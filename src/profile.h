@@ -47,16 +47,29 @@ struct sb_profile {
 	double emulated; /* the same of an emulated product's; as kernel, where it was not measured
 			  */
 	double link[SB_LINKS][SB_LINK_SIZES];
+
+	/*
+	 * Whose grids they are that are read: NULL for its own, which follow. They are most of a
+	 * profile, and one that differs from another in other figures alone leaves them there.
+	 */
+	const struct sb_profile *grids;
 	bool has_whole;
+	int cpus;
 	struct sb_grids whole; /* whole calls, pageable, over what the parts say */
 
 	/* The backend, for ascending numbers of threads. */
-	int cpus;
 	struct {
 		int threads;
 		struct sb_grids seconds;
 	} cpu[SB_PROFILE_CPUS];
 };
+
+static inline const struct sb_profile *sb_profile_grids(const struct sb_profile *profile)
+{
+	return profile->grids ? profile->grids : profile;
+}
+/* A copy with grids of its own. */
+void sb_profile_copy(struct sb_profile *to, const struct sb_profile *from);
 
 /* The profile in force; never NULL. The first to ask says which backend's file serves the process.
  */
@@ -65,8 +78,12 @@ const struct sb_profile *sb_profile(const char *backend);
 /* Where it comes from: a file's path, "built in", "built in, adapted to the device". */
 const char *sb_profile_source(void);
 
-/* The shipped profile as it is, whatever the machine. */
-const struct sb_profile *sb_profile_shipped(void);
+/* The shipped profile as it is, whatever the machine: made from its text when this was built. */
+extern const struct sb_profile sb_profile_built_in __attribute__((visibility("hidden")));
+static inline const struct sb_profile *sb_profile_shipped(void)
+{
+	return &sb_profile_built_in;
+}
 
 /* Processors of the process, counted once. */
 int sb_profile_processors(void);

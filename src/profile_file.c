@@ -15,23 +15,6 @@
 
 #define MOST ((size_t)1 << 20) /* bytes; a profile has a tenth of that */
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
-{
-	/* FNV-1a. */
-	for (const unsigned char *byte = bytes; count--; byte++)
-		hash = (hash ^ *byte) * 0x100000001b3u;
-	return hash;
-}
-
-uint64_t sb_profile_key(const char *gpu, int driver, const char *backend, int processors)
-{
-	const int numbers[] = {driver, processors};
-	uint64_t hash = mix(0xcbf29ce484222325u, gpu, strlen(gpu) + 1);
-
-	hash = mix(hash, backend, strlen(backend) + 1);
-	return mix(hash, numbers, sizeof numbers);
-}
-
 bool sb_profile_path(bool users, uint64_t name, char *path, size_t size)
 {
 	const struct sb_settings *settings = sb_settings();

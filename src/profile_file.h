@@ -5,9 +5,6 @@
 
 #include "profile.h"
 
-/* The hash of what a profile was measured on, by which files are named. */
-uint64_t sb_profile_key(const char *gpu, int driver, const char *backend, int processors);
-
 /* The file of this name in the user's configuration, or in the system's; false: there is no such
  * folder (the path may be too long, or no home known). */
 bool sb_profile_path(bool users, uint64_t name, char *path, size_t size);

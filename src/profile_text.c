@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "profile_file.h"
 #include "profile_words.h"
 
 const size_t sb_link_sizes[SB_LINK_SIZES] = {64 << 10, 1 << 20,	 4 << 20,
@@ -15,6 +14,23 @@ const char *const sb_link_words[SB_LINKS] = {
 	[SB_PINNED_UP] = "pinned-up",
 	[SB_PINNED_DOWN] = "pinned-down",
 };
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
+{
+	/* FNV-1a. */
+	for (const unsigned char *byte = bytes; count--; byte++)
+		hash = (hash ^ *byte) * 0x100000001b3u;
+	return hash;
+}
+
+uint64_t sb_profile_key(const char *gpu, int driver, const char *backend, int processors)
+{
+	const int numbers[] = {driver, processors};
+	uint64_t hash = mix(0xcbf29ce484222325u, gpu, strlen(gpu) + 1);
+
+	hash = mix(hash, backend, strlen(backend) + 1);
+	return mix(hash, numbers, sizeof numbers);
+}
 
 static bool node(struct sb_words *line, int *index)
 {

@@ -27,6 +27,9 @@
 
 extern const char *const sb_link_words[SB_LINKS];
 
+/* The hash of what a profile was measured on, by which files are named. */
+uint64_t sb_profile_key(const char *gpu, int driver, const char *backend, int processors);
+
 /* Fills a profile from text that need not end in a zero. NULL, or what is wrong with it. */
 const char *sb_profile_parse(const char *text, size_t length, struct sb_profile *profile);
 

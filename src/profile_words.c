@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile_words.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static void skip_spaces(struct sb_words *line)
@@ -25,28 +26,30 @@ bool sb_words_are(struct sb_words word, const char *text)
 {
 	size_t length = (size_t)(word.end - word.at);
 
-	return strlen(text) == length && memcmp(word.at, text, length) == 0;
+	return strncmp(text, word.at, length) == 0 && !text[length];
 }
 
 bool sb_words_decimal(struct sb_words *line, double *value)
 {
+	static const double scales[] = {1,   1e1,  1e2,	 1e3,  1e4,  1e5,  1e6,	 1e7, 1e8,
+					1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 	struct sb_words digits = sb_words_next(line);
-	double whole = 0, scale = 1;
-	bool point = false;
+	const char *point = NULL;
+	int64_t whole = 0;
 
 	if (digits.at == digits.end || digits.end - digits.at > 16)
 		return false;
 	for (; digits.at < digits.end; digits.at++) {
-		if (*digits.at == '.' && !point) {
-			point = true;
-			continue;
-		}
-		if (*digits.at < '0' || *digits.at > '9')
+		const unsigned digit = (unsigned char)*digits.at - (unsigned)'0';
+
+		if (digit > 9 && (*digits.at != '.' || point))
 			return false;
-		whole = 10 * whole + (*digits.at - '0');
-		scale *= point ? 10 : 1;
+		if (digit > 9)
+			point = digits.at;
+		else
+			whole = 10 * whole + digit;
 	}
-	*value = whole / scale;
+	*value = (double)whole / (point ? scales[digits.end - point - 1] : 1);
 	return true;
 }
 

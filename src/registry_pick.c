@@ -48,13 +48,30 @@ static const struct pass summing =
 #include "rates.def"
 	;
 
-/* NULL: it was not measured. */
-static const struct rate *rate_of(const struct sb_kernel *kernel)
+static const struct rate *find_rate(const struct sb_kernel *kernel)
 {
 	for (size_t i = 0; i < COUNT(rates); i++)
 		if (strcmp(rates[i].name, kernel->name) == 0)
 			return &rates[i];
 	return NULL;
+}
+
+/* NULL: it was not measured. */
+static const struct rate *rate_of(const struct sb_kernel *kernel)
+{
+	/* By the kernel's row; what has been found once. */
+	static _Atomic(const struct rate *) known[2 * COUNT(rates)];
+	const size_t row = (size_t)(kernel - sb_registry_row(0));
+	const struct rate *rate;
+
+	if (row >= COUNT(known))
+		return find_rate(kernel);
+	rate = atomic_load_explicit(&known[row], memory_order_relaxed);
+	if (!rate) {
+		rate = find_rate(kernel);
+		atomic_store_explicit(&known[row], rate, memory_order_relaxed);
+	}
+	return rate;
 }
 
 /* Seconds for `blocks` blocks at once on a multiprocessor, `busy` groups of each with `k` of k. */
@@ -125,8 +142,7 @@ double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n,
 		    : (double)INFINITY;
 }
 
-const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
-					 const struct sb_target *target)
+static const struct sb_kernel *pick(int64_t m, int64_t n, int64_t k, const struct sb_target *target)
 {
 	const struct sb_kernel *best = sb_registry_plain();
 	double least = sb_registry_seconds(best, m, n, k, target);
@@ -144,6 +160,46 @@ const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
 		}
 	}
 	return best;
+}
+
+static bool alike(const struct sb_target *x, const struct sb_target *y)
+{
+	return x->arch == y->arch && x->multiprocessors == y->multiprocessors &&
+	       x->shared == y->shared && x->maps == y->maps && x->packs == y->packs;
+}
+
+/*
+ * To compare all kernels takes microseconds, and a call asks twice: who judges, and who works. What
+ * was picked last is kept, for whoever finds nobody else at it.
+ */
+const struct sb_kernel *sb_registry_pick(int64_t m, int64_t n, int64_t k,
+					 const struct sb_target *target)
+{
+	static atomic_flag taken = ATOMIC_FLAG_INIT;
+	static struct {
+		int64_t m, n, k;
+		struct sb_target target;
+		const struct sb_kernel *kernel;
+	} last;
+	const struct sb_kernel *kernel = NULL;
+
+	if (!atomic_flag_test_and_set(&taken)) {
+		if (last.m == m && last.n == n && last.k == k && alike(&last.target, target))
+			kernel = last.kernel;
+		atomic_flag_clear(&taken);
+	}
+	if (kernel)
+		return kernel;
+	kernel = pick(m, n, k, target);
+	if (!atomic_flag_test_and_set(&taken)) {
+		last.m = m;
+		last.n = n;
+		last.k = k;
+		last.target = *target;
+		last.kernel = kernel;
+		atomic_flag_clear(&taken);
+	}
+	return kernel;
 }
 
 const struct sb_kernel *sb_registry_choose(int64_t m, int64_t n, int64_t k,

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "device.h"
 #include "driver.h"
@@ -173,15 +174,15 @@ static struct sb_decision force_gpu(const struct sb_forward *forward, struct sb_
 }
 
 /*
- * A start that the GPU would have made up for is bought; a call that gains more than the start
- * costs waits for it, though never longer than the CPU would take.
+ * A start that the GPU would have made up for is bought; a call that gains more than what is left
+ * of it waits for it, though never longer than the CPU would take.
  */
 static void consider_start(const struct sb_decision *decision, enum sb_health health)
 {
 	double saving = decision->cpu_seconds - decision->gpu_seconds;
-	double price = sb_profile(NULL)->start;
+	enum sb_reason why;
 
-	sb_start_set_price(price);
+	sb_start_set_price(sb_profile(NULL)->start);
 	if (health == SB_HEALTH_UNBORN) {
 		sb_start_meet(meet_device);
 		/* Where the program has started CUDA itself its price is next to nothing. */
@@ -192,7 +193,7 @@ static void consider_start(const struct sb_decision *decision, enum sb_health he
 	}
 	if (sb_settings()->reproducible)
 		sb_start_wait(SB_START_PATIENCE);
-	else if (saving >= price)
+	else if (sb_device_health(&why) == SB_HEALTH_STARTING && saving >= sb_start_left())
 		sb_start_wait(saving);
 }
 
@@ -200,40 +201,58 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 					const struct sb_forward *forward,
 					struct sb_decision decision)
 {
-	const struct sb_backend *backend = backend_of(forward);
-	const struct sb_profile *profile = profile_for(backend);
-	struct sb_situation situation = situation_here(backend);
+	const struct sb_backend *backend;
+	const struct sb_profile *profile;
+	struct sb_situation situation;
 	struct sb_decision judged = decision;
+	enum sb_health before;
+	enum sb_reason why;
 
+	before = sb_device_health(&why);
+	if (before == SB_HEALTH_UNUSABLE || before == SB_HEALTH_LOST)
+		return sb_route_to_cpu(decision, why);
+	backend = backend_of(forward);
+	profile = profile_for(backend);
+	situation = situation_here(backend);
 	situation.emulate = decision.emulate;
-	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
-		return sb_route_to_cpu(decision, situation.unusable);
 	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
 	judged.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
 	judged.gpu_seconds = sb_model_gpu_least(profile, &situation, call);
+	if (judged.cpu_seconds > judged.gpu_seconds && situation.devices <= 1)
+		judged.gpu_seconds = sb_model_gpu_unseen(profile, &situation, call);
 	if (judged.cpu_seconds <= judged.gpu_seconds)
 		return sb_route_to_cpu(judged, SB_REASON_FASTER);
 	look_at_device(&situation, call);
 	judged = sb_route_judge(call, situation, decision);
 	if (judged.reason != SB_REASON_STARTING)
 		return judged;
-	consider_start(&judged, situation.health);
+	before = situation.health;
+	consider_start(&judged, before);
 	situation.health = sb_device_health(&situation.unusable);
+	if (situation.health == before)
+		return judged;
 	look_at_device(&situation, call);
 	return sb_route_judge(call, situation, decision);
 }
 
 /*
  * Do operands lie where the CPU cannot read? Where no CUDA driver is loaded that is the program's
- * fault, and the backend's to meet.
+ * fault, and the backend's to meet. To look takes a system call each, so the operands that this
+ * thread has had last are not looked at again.
  */
 static bool beyond_cpu(const struct sb_call *call)
 {
-	const void *operands[] = {call->a, call->b, call->c};
+	enum { OPERANDS = 3 };
+	static _Thread_local const void *seen[OPERANDS] __attribute__((tls_model("initial-exec")));
+	const void *operands[OPERANDS] = {call->a, call->b, call->c};
 
-	for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+	if ((!sb_process_child() && !sb_driver_loaded()) ||
+	    memcmp(operands, seen, sizeof operands) == 0)
+		return false;
+	for (int i = 0; i < OPERANDS; i++)
 		if (operands[i] && !sb_process_reads(operands[i]))
 			return sb_driver_loaded();
+	memcpy(seen, operands, sizeof operands);
 	return false;
 }
 

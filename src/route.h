@@ -15,17 +15,34 @@
 /*
  * mnk below which no GPU has ever been worth its launches: 128^3 takes OpenBLAS on one core some
  * 40 us, a launch and two copies 30. Thin products, of a matrix and a few vectors, take a BLAS up
- * to half a nanosecond for each element that they touch, as long as 16 multiplications of others:
- * they are as small only if what they touch is no more, so counted, than of 128^3.
+ * to a nanosecond for each element that they touch, as long as 36 multiplications of others: they
+ * are as small only if what they touch is no more, so counted, than of 128^3.
  */
-#define SB_ROUTE_SMALL_WORK (128.0 * 128.0 * 128.0)
+enum { SB_ROUTE_SMALL_SIZE = 128, SB_ROUTE_TOUCH = 36 };
+#define SB_ROUTE_SMALL_WORK                                                                        \
+	((double)SB_ROUTE_SMALL_SIZE * SB_ROUTE_SMALL_SIZE * SB_ROUTE_SMALL_SIZE)
 static inline bool sb_route_small(const struct sb_call *call, double bound)
 {
 	const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
 	const double work = m * n * k;
 
 	return work < bound &&
-	       (work < 1 || work + 16 * (m * k + k * n + m * n) < (1 + 3 * 16 / 128.0) * bound);
+	       (work < 1 || work + SB_ROUTE_TOUCH * (m * k + k * n + m * n) <
+				    (1 + 3.0 * SB_ROUTE_TOUCH / SB_ROUTE_SMALL_SIZE) * bound);
+}
+
+/*
+ * The same, of sizes from 0 to below SB_SMALL_EXTENT and by the least bound there is, in integers:
+ * a few cycles, and no flag of the floating-point environment is raised. One comparison does, since
+ * a product of as much work as the bound touches no less than its cube does. Of calls without work
+ * it may miss some.
+ */
+static inline bool sb_route_small_at_once(int64_t m, int64_t n, int64_t k)
+{
+	const int64_t size = SB_ROUTE_SMALL_SIZE, touch = SB_ROUTE_TOUCH;
+
+	return (m | n | k) < size / 2 ||
+	       m * n * k + touch * ((m + n) * k + m * n) < (size + 3 * touch) * size * size;
 }
 
 struct sb_decision {
@@ -64,9 +81,10 @@ struct sb_decision sb_route_to_cpu(struct sb_decision decision, enum sb_reason r
 struct sb_decision sb_route_after(struct sb_decision decision, enum sb_status status);
 
 /*
- * A power of two: a call all of whose sizes are below it (so that m | n | k is) is neither judged
- * nor told of. 0 until the first call has read the settings, in modes where the GPU is to answer
- * all it can, and where somebody wants a line or a time for every call; at most SB_SMALL_EXTENT.
+ * A power of two: a small call all of whose sizes are below it (so that m | n | k is) is neither
+ * judged nor told of. 0 until the first call has read the settings, in modes where the GPU is to
+ * answer all it can, and where somebody wants a line or a time for every call; else
+ * SB_SMALL_EXTENT.
  */
 extern _Atomic uint64_t sb_route_quick __attribute__((visibility("hidden")));
 static inline uint64_t sb_route_quick_bound(void)

@@ -16,6 +16,7 @@
 
 static atomic_llong missed_nanoseconds;
 static _Atomic double price = SB_START_PRICE;
+static _Atomic double bought; /* when, in seconds */
 static atomic_bool waited_in_vain;
 static atomic_bool ending;
 /* Calls that have waited for the start and are not over yet; and whether this thread has one. */
@@ -133,6 +134,7 @@ void sb_start_buy(void)
 	if (sb_process_forked_live() ||
 	    !sb_device_turn(SB_HEALTH_UNBORN, SB_HEALTH_STARTING, SB_REASON_STARTING))
 		return;
+	atomic_store(&bought, sb_clock_now());
 	sb_process_mark_live();
 	wish = sb_device_wish();
 	if (!make_helper())
@@ -160,6 +162,13 @@ double sb_start_missed(double saving)
 	if ((double)sum >= 0.999e9 * whole)
 		sb_start_buy();
 	return 1e-9 * (double)sum;
+}
+
+double sb_start_left(void)
+{
+	double taken = sb_clock_now() - atomic_load(&bought), left = atomic_load(&price) - taken;
+
+	return left > 0 ? left : taken;
 }
 
 enum sb_health sb_start_wait(double seconds)

@@ -27,6 +27,12 @@ void sb_start_set_price(double seconds);
 double sb_start_missed(double saving);
 
 /*
+ * Seconds that a start in progress is likely to take on: what is left of the price or, where it has
+ * taken longer than that, as long as it has taken.
+ */
+double sb_start_left(void);
+
+/*
  * Who is to be shown the device when it has been made, on the helper thread and before it is ready:
  * the last who asked. He may use it, and is waited for as the start is.
  */

@@ -133,11 +133,13 @@ static void count(struct sb_tally *tally, int64_t m, int64_t n, int64_t k, doubl
 	}
 }
 
-static struct sb_last noted_call(uint32_t word)
+static struct sb_last noted_call(uint64_t word)
 {
 	static const struct sb_outcome small = {.side = SB_CPU, .reason = SB_REASON_SMALL};
+	const uint64_t size = SB_SMALL_EXTENT - 1;
 
-	return (struct sb_last){word & 0xff, word >> 8 & 0xff, word >> 16, small};
+	return (struct sb_last){(int64_t)(word & size), (int64_t)(word >> SB_SMALL_BITS & size),
+				(int64_t)(word >> 2 * SB_SMALL_BITS), small};
 }
 
 static void count_small(struct sb_totals *totals, const struct sb_small *small)

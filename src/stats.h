@@ -53,10 +53,10 @@ void sb_stats_add(const struct sb_call *call, const struct sb_outcome *outcome);
  * sb_stats_add() counts the noted ones. Nothing here is a function call, so that the entries need
  * keep nothing of their caller's registers.
  */
-enum { SB_SMALL_NOTED = 64, SB_SMALL_EXTENT = 64 };
+enum { SB_SMALL_NOTED = 64, SB_SMALL_BITS = 20, SB_SMALL_EXTENT = 1 << SB_SMALL_BITS };
 struct sb_small {
 	uint32_t count;
-	uint32_t calls[SB_SMALL_NOTED]; /* m | n << 8 | k << 16 */
+	uint64_t calls[SB_SMALL_NOTED]; /* m | n << SB_SMALL_BITS | k << 2 * SB_SMALL_BITS */
 };
 extern _Thread_local struct sb_small *sb_stats_small
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -69,7 +69,9 @@ static inline bool sb_stats_note_small(int64_t m, int64_t n, int64_t k)
 
 	if (!small || (noted = small->count) == SB_SMALL_NOTED)
 		return false;
-	__atomic_store_n(&small->calls[noted], (uint32_t)(m | n << 8 | k << 16), __ATOMIC_RELAXED);
+	__atomic_store_n(&small->calls[noted],
+			 (uint64_t)(m | n << SB_SMALL_BITS | k << 2 * SB_SMALL_BITS),
+			 __ATOMIC_RELAXED);
 	__atomic_store_n(&small->count, noted + 1, __ATOMIC_RELEASE);
 	return true;
 }

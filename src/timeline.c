@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "timeline.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "element.h"
 #include "profiler.h"
 #include "settings.h"
 
@@ -22,6 +24,7 @@ const char *const sb_timeline_words[SB_TIMELINE_KINDS] = {
 	[SB_TIMELINE_FILL] = "fill",	   [SB_TIMELINE_COMMIT] = "commit",
 	[SB_TIMELINE_PAGES] = "pages",	   [SB_TIMELINE_TAKE] = "wait for the device",
 	[SB_TIMELINE_PREPARE] = "prepare", [SB_TIMELINE_WAIT] = "wait",
+	[SB_TIMELINE_BACKEND] = "backend",
 };
 
 /* Events with times, kept from call to call; belongs to who has taken the device. */
@@ -40,7 +43,14 @@ bool sb_timeline_wanted(void)
 	return recorded() || sb_profiler_listens();
 }
 
-void sb_timeline_open(const char *name)
+static void name_call(char *name, size_t size, const struct sb_call *call)
+{
+	snprintf(name, size, "%s %c%c %" PRId64 "x%" PRId64 "x%" PRId64,
+		 sb_element(call->type)->operation, call->trans_a ? 't' : 'n',
+		 call->trans_b ? 't' : 'n', call->m, call->n, call->k);
+}
+
+void sb_timeline_open(const struct sb_call *call, bool on_device)
 {
 	struct sb_timeline *timeline;
 
@@ -52,12 +62,25 @@ void sb_timeline_open(const char *name)
 		return;
 	timeline->recorded = recorded();
 	timeline->caller = gettid();
-	snprintf(timeline->name, sizeof timeline->name, "%s", name);
+	timeline->on_device = on_device;
+	name_call(timeline->name, sizeof timeline->name, call);
 	pthread_mutex_init(&timeline->lock, NULL);
 	if (sb_profiler_listens())
-		sb_profiler_begin(name);
+		sb_profiler_begin(timeline->name);
 	timeline->begin = sb_clock_now();
 	sb_timeline_here = timeline;
+}
+
+bool sb_timeline_reopen(void)
+{
+	struct sb_timeline *timeline = sb_timeline_here;
+
+	if (!timeline->ended)
+		return false;
+	timeline->ended = false;
+	if (sb_profiler_listens())
+		sb_profiler_begin(timeline->name);
+	return true;
 }
 
 void sb_timeline_close(void)

@@ -31,6 +31,7 @@ enum sb_timeline_kind {
 	SB_TIMELINE_TAKE,    /* the caller waits for the device */
 	SB_TIMELINE_PREPARE, /* plans, takes memory, loads kernels */
 	SB_TIMELINE_WAIT,    /* waits, with nothing to help with */
+	SB_TIMELINE_BACKEND, /* the caller's BLAS answers */
 	SB_TIMELINE_KINDS
 };
 
@@ -62,6 +63,7 @@ struct sb_timeline_clock {
 struct sb_timeline {
 	bool recorded; /* not only told to a profiler */
 	bool ended;
+	bool on_device; /* it was tried there */
 	char name[64];
 	double begin, end; /* of the call */
 	pid_t caller;
@@ -79,8 +81,13 @@ struct sb_timeline {
 extern _Thread_local struct sb_timeline *sb_timeline_here
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* A call begins on this thread; its name. */
-void sb_timeline_open(const char *name);
+struct sb_call;
+
+/* A call begins on this thread, if that is wanted; `on_device`: it is tried there. */
+void sb_timeline_open(const struct sb_call *call, bool on_device);
+/* One that ended on the device goes on; false of one that has not ended: it is that of a call which
+ * this one is a part of. Called with sb_timeline_here set. */
+bool sb_timeline_reopen(void);
 /* It ends; what was collected waits in sb_timeline_here for sb_timeline_drop(). */
 void sb_timeline_close(void);
 void sb_timeline_drop(void);

@@ -179,6 +179,8 @@ static void write_call(FILE *out, const struct sb_timeline *timeline)
 	name_track(out, &caller);
 	write_event(out, "call", timeline->name, getpid(), timeline->caller, timeline->begin,
 		    timeline->end);
+	if (!timeline->on_device)
+		fputs(",\"side\":\"cpu\"", out);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i].seconds > 0)
 			fprintf(out, ",\"%s\":%s", parts[i].name,
@@ -216,13 +218,27 @@ static void put(char *text, size_t length)
 	sb_trace_once(&said, "SHIMBLAS_TRACE=%s cannot be written", sb_settings()->trace);
 }
 
+/* A child begins a file of its own, and may find the lock taken by who is not here. */
+static void forget_parent(void)
+{
+	pthread_mutex_init(&file.lock, NULL);
+	file.calls = 0;
+}
+
+static void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, forget_parent);
+}
+
 void sb_timeline_write_json(const struct sb_timeline *timeline)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	char *text = NULL;
 	size_t length = 0;
 	bool whole;
 	FILE *out;
 
+	pthread_once(&once, watch_fork);
 	pthread_mutex_lock(&file.lock);
 	out = file.ended ? NULL : open_memstream(&text, &length);
 	if (out) {

@@ -101,7 +101,8 @@ static void add_thread(struct sb_timeline_sums *sums, const struct sb_timeline *
 		sums->thread_count += first_of_thread(timeline, index);
 	} else if (span->kind == SB_TIMELINE_WAIT || span->kind == SB_TIMELINE_TAKE) {
 		sums->waited += seconds;
-	} else if (span->kind != SB_TIMELINE_PREPARE && span->thread == timeline->caller) {
+	} else if (span->kind != SB_TIMELINE_PREPARE && span->kind != SB_TIMELINE_BACKEND &&
+		   span->thread == timeline->caller) {
 		sums->helped += seconds;
 	}
 }
@@ -139,8 +140,8 @@ void sb_timeline_write(void)
 {
 	const struct sb_timeline *timeline = sb_timeline_here;
 
-	if (timeline->recorded && timeline->ended) {
-		if (sb_trace_wanted(2))
+	if (timeline->recorded) {
+		if (sb_trace_wanted(2) && timeline->on_device)
 			sb_timeline_write_text(timeline);
 		if (*sb_settings()->trace)
 			sb_timeline_write_json(timeline);

@@ -13,11 +13,11 @@
 
 #include "timeline.h"
 
-/* Writes what was collected of this thread's last call, if anything, and forgets it. */
+/* Writes what was collected of this thread's last call, if it has ended, and forgets it. */
 void sb_timeline_write(void);
 static inline void sb_timeline_tell(void)
 {
-	if (sb_timeline_here)
+	if (sb_timeline_here && sb_timeline_here->ended)
 		sb_timeline_write();
 }
 /* The process ends: what it wrote is complete. */

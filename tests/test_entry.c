@@ -233,7 +233,18 @@ static void plain_sgemm_is_not_there(void)
 	}
 }
 
+/* By that a Fortran spelling knows which function may call it for the program. */
+static void each_fortran_spelling_stands_behind_its_cblas_one(void)
+{
+	for (int i = 0; i < SPELLINGS; i++) {
+		CU_ASSERT_EQUAL(spellings[i].interface, i % 2 ? F77 : CBLAS);
+		CU_ASSERT_EQUAL(spellings[i].bytes, spellings[i - i % 2].bytes);
+	}
+}
+
 static const struct suite_case cases[] = {
+	{"each Fortran spelling stands behind its CBLAS one",
+	 each_fortran_spelling_stands_behind_its_cblas_one},
 	{"every spelling multiplies", every_spelling_multiplies},
 	{"all transposes of all spellings", all_transposes_of_all_spellings},
 	{"a vector is a matrix too", a_vector_is_a_matrix_too},

@@ -337,10 +337,16 @@ static void small_way(void)
 	function = sb_gemm_small(&made_up_sgemm, made_up_caller(), 4, 5, 6);
 	SUITE_EXPECT(function &&
 		     function == sb_backend_find(&made_up_sgemm, made_up_caller())->function);
+	SUITE_EXPECT(sb_gemm_small(&made_up_sgemm, made_up_caller(), 100000, 1, 0) == function);
+	SUITE_EXPECT(sb_gemm_small(&made_up_sgemm, made_up_caller(), 4, 5, 600) == function);
 	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), 128, 128, 128));
+	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), -1, 1, 1));
+	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), SB_SMALL_EXTENT, 0, 0));
 	sb_stats_read(&totals);
-	SUITE_EXPECT(sb_stats_sum(&totals, SB_CPU, SB_REASON_SMALL, SB_BUCKETS).calls == 1);
-	SUITE_EXPECT(sb_stats_sum(&totals, SB_SIDES, SB_REASONS, SB_BUCKETS).calls == 1);
+	SUITE_EXPECT(sb_stats_sum(&totals, SB_CPU, SB_REASON_SMALL, SB_BUCKETS).calls == 3);
+	SUITE_EXPECT(sb_stats_sum(&totals, SB_SIDES, SB_REASONS, SB_BUCKETS).calls == 3);
+	SUITE_EXPECT(sb_stats_sum(&totals, SB_SIDES, SB_REASONS, SB_BUCKETS).flops ==
+		     2 * (4 * 5 * 6 + 4 * 5 * 600));
 	sb_route_set_mode(SB_MODE_GPU);
 	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), 1, 1, 1));
 	SUITE_EXPECT(!sb_gemm_small(&made_up_sgemm, made_up_caller(), 0, 1, 1));

@@ -130,12 +130,19 @@ static void the_least_is_less(void)
 				struct sb_situation s = ready(16);
 				double least = sb_model_gpu_least(sb_profile_shipped(), &s, &call);
 
-				CU_ASSERT(least > 0 && least <= on_gpu(s, call));
-				CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s, &call) <=
-					  on_gpu(s, call));
-				for (int i = 0; i < 3; i++)
-					s.places[i] = SB_PLACE_PINNED;
-				CU_ASSERT(least <= on_gpu(s, call));
+				double unseen =
+					sb_model_gpu_unseen(sb_profile_shipped(), &s, &call);
+
+				CU_ASSERT(least > 0);
+				for (int places = 0; places < 8; places++) {
+					for (int i = 0; i < 3; i++)
+						s.places[i] = places >> i & 1 ? SB_PLACE_PINNED
+									      : SB_PLACE_PAGEABLE;
+					CU_ASSERT(least <= on_gpu(s, call));
+					CU_ASSERT(unseen <= on_gpu(s, call));
+					CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s,
+								      &call) <= on_gpu(s, call));
+				}
 				s.devices = 4;
 				s.linked = true;
 				least = sb_model_gpu_least(sb_profile_shipped(), &s, &call);
@@ -143,37 +150,6 @@ static void the_least_is_less(void)
 				CU_ASSERT(sb_model_gpu_copies(sb_profile_shipped(), &s, &call) <=
 					  on_gpu(s, call));
 			}
-}
-
-/* Nothing is lost by calls that are not judged. */
-static void what_is_called_small_is(void)
-{
-	int judged = 0, small = 0;
-
-	for (int64_t m = 1; m <= 1 << 16; m = m * 2 + 1)
-		for (int64_t n = 1; n <= 1 << 16; n = n * 2 + 1)
-			for (int64_t k = 1; k <= 1 << 16; k = k * 2 + 1) {
-				struct sb_call call = product(m, n, k);
-
-				if (!sb_route_small(&call, SB_ROUTE_SMALL_WORK)) {
-					judged += m * n * k < 1 << 21;
-					continue;
-				}
-				small++;
-				for (int threads = 1; threads <= 16; threads *= 4)
-					CU_ASSERT(on_gpu(ready(threads), call) >
-						  0.87 * on_cpu(ready(threads), call));
-			}
-	/* Thin ones of less work than 128^3 are judged. */
-	CU_ASSERT(judged > 50 && small > 500);
-	CU_ASSERT_TRUE(sb_route_small(&(struct sb_call){.m = 127, .n = 127, .k = 127},
-				      SB_ROUTE_SMALL_WORK));
-	CU_ASSERT_FALSE(sb_route_small(&(struct sb_call){.m = 128, .n = 128, .k = 128},
-				       SB_ROUTE_SMALL_WORK));
-	CU_ASSERT_FALSE(sb_route_small(&(struct sb_call){.m = 1, .n = 1200, .k = 1600},
-				       SB_ROUTE_SMALL_WORK));
-	CU_ASSERT_TRUE(sb_route_small(&(struct sb_call){.m = 0, .n = 1200, .k = 1600},
-				      SB_ROUTE_SMALL_WORK));
 }
 
 static void the_parts_make_the_whole(void)
@@ -379,7 +355,6 @@ int main(void)
 		{"predictions are near what was measured", predictions_are_near_what_was_measured},
 		{"squares go where they are faster", squares_go_where_they_are_faster},
 		{"the least is less", the_least_is_less},
-		{"what is called small is", what_is_called_small_is},
 		{"the parts make the whole", the_parts_make_the_whole},
 		{"a team is predicted near what was measured",
 		 a_team_is_predicted_near_what_was_measured},

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model.h"
 #include "process.h"
 #include "route.h"
 #include "settings.h"
+#include "stats.h"
 #include "suite.h"
 
 static float memory[4];
@@ -69,6 +72,63 @@ static void the_bound_is_a_product_of_sizes(void)
 	CU_ASSERT_NOT_EQUAL(sb_route(&call, NULL).reason, SB_REASON_SMALL);
 	call.k = 127;
 	CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_SMALL));
+}
+
+static double on_cpu(int threads, const struct sb_call *call)
+{
+	struct sb_situation situation = {.health = SB_HEALTH_READY, .threads = threads};
+
+	return sb_model_cpu(sb_profile_shipped(), &situation, call).seconds;
+}
+
+static double on_gpu(int threads, const struct sb_call *call)
+{
+	struct sb_situation situation = {.health = SB_HEALTH_READY, .threads = threads};
+
+	return sb_model_gpu(sb_profile_shipped(), &situation, call).seconds;
+}
+
+static int64_t some_size(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	/* As likely between 1 and 2 as between 30000 and 60000. */
+	return (int64_t)exp2(16 * (double)(*state >> 33) / (double)((uint64_t)1 << 31));
+}
+
+/* Nothing is lost by calls that are not judged, and hardly a short one is judged. */
+static void what_is_called_small_is(void)
+{
+	static const int threads[] = {1, 2, 3, 4, 8, 16};
+	int judged = 0, small = 0, brief = 0;
+	uint64_t state = 1;
+
+	for (int i = 0; i < 60000; i++) {
+		struct sb_call call = {
+			.m = some_size(&state), .n = some_size(&state), .k = some_size(&state)};
+		bool is_small = sb_route_small(&call, SB_ROUTE_SMALL_WORK);
+
+		call.trans_a = i & 1;
+		call.trans_b = i >> 1 & 1;
+		CU_ASSERT_EQUAL(is_small, sb_route_small_at_once(call.m, call.n, call.k));
+		small += is_small;
+		for (size_t t = 0; is_small && t < sizeof threads / sizeof *threads; t++)
+			CU_ASSERT(on_gpu(threads[t], &call) > on_cpu(threads[t], &call));
+		if (on_cpu(1, &call) > 20e-6)
+			continue;
+		brief++;
+		judged += !is_small;
+	}
+	printf("  %d small, %d of at most 20 us, of which %d are judged\n", small, brief, judged);
+	CU_ASSERT(small > 10000 && brief > 5000 && judged * 20 < brief);
+	for (int64_t n = 1; n < 128; n++)
+		CU_ASSERT_TRUE(sb_route_small_at_once(n, n, 127));
+	CU_ASSERT_FALSE(sb_route_small_at_once(128, 128, 128));
+	CU_ASSERT_FALSE(sb_route_small_at_once(SB_SMALL_EXTENT - 1, SB_SMALL_EXTENT - 1,
+					       SB_SMALL_EXTENT - 1));
+	CU_ASSERT_FALSE(sb_route_small(&(struct sb_call){.m = 1, .n = 1200, .k = 1600},
+				       SB_ROUTE_SMALL_WORK));
+	CU_ASSERT_TRUE(sb_route_small(&(struct sb_call){.m = 0, .n = 1200, .k = 1600},
+				      SB_ROUTE_SMALL_WORK));
 }
 
 static void modes_force_a_side(void)
@@ -196,7 +256,7 @@ static void the_environment_is_heeded(void)
 	SUITE_EXPECT(sb_route_quick_bound() == 0);
 	sb_route_set_mode(SB_MODE_AUTO);
 	SUITE_EXPECT(is(&small, SB_CPU, SB_REASON_SMALL));
-	SUITE_EXPECT(sb_route_quick_bound() == 64);
+	SUITE_EXPECT(sb_route_quick_bound() == SB_SMALL_EXTENT);
 }
 
 static void the_first_call_reads_the_mode(void)
@@ -242,6 +302,7 @@ static const struct suite_case cases[] = {
 	{"no call is quick where each has a line", no_call_is_quick_where_each_has_a_line},
 	{"auto sends large calls only", auto_sends_large_calls_only},
 	{"the bound is a product of sizes", the_bound_is_a_product_of_sizes},
+	{"what is called small is", what_is_called_small_is},
 	{"modes force a side", modes_force_a_side},
 	{"what is not a product is for the backend", what_is_not_a_product_is_for_the_backend},
 	{"misaligned pointers stay", misaligned_pointers_stay},

@@ -54,6 +54,12 @@ static void a_small_call_is_counted_the_same(void)
 	CU_ASSERT_EQUAL(all().flops, 12000);
 	CU_ASSERT_EQUAL(all().bytes, 4 * (300 + 600 + 200));
 	CU_ASSERT_EQUAL(sb_stats_sum(&totals, SB_CPU, SB_REASON_SMALL, 1).calls, 1);
+	/* The largest sizes that can be noted. */
+	CU_ASSERT_TRUE(sb_stats_note_small(SB_SMALL_EXTENT - 1, 1, 2));
+	CU_ASSERT_TRUE(sb_stats_note_small(1, SB_SMALL_EXTENT - 1, 2));
+	CU_ASSERT_TRUE(sb_stats_note_small(1, 2, SB_SMALL_EXTENT - 1));
+	CU_ASSERT_EQUAL(all().calls, 4);
+	CU_ASSERT_EQUAL(all().flops, 12000 + 3.0 * 4 * (SB_SMALL_EXTENT - 1));
 }
 
 static void an_illegal_call_does_no_work(void)
@@ -184,6 +190,9 @@ static void the_last_call_is_this_threads(void)
 	CU_ASSERT_TRUE(sb_stats_note_small(1, 2, 3));
 	CU_ASSERT_TRUE(sb_stats_last(&last));
 	CU_ASSERT(last.m == 1 && last.n == 2 && last.k == 3);
+	CU_ASSERT_TRUE(sb_stats_note_small(5, SB_SMALL_EXTENT - 2, 4));
+	CU_ASSERT_TRUE(sb_stats_last(&last));
+	CU_ASSERT(last.m == 5 && last.n == SB_SMALL_EXTENT - 2 && last.k == 4);
 	CU_ASSERT_EQUAL(last.outcome.reason, SB_REASON_SMALL);
 	CU_ASSERT_PTR_NULL(last.outcome.kernel);
 }

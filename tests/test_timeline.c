@@ -188,7 +188,7 @@ static void carry(const void *argument)
 		c.places[0] = SB_PLACE_PINNED;
 	}
 	for (int i = 0; i < 2; i++) {
-		sb_timeline_open("a call");
+		sb_timeline_open(&(struct sb_call){.m = 2, .n = 3, .k = 4}, true);
 		sb_timeline_enter(c.device, 10);
 		CHECK(sb_carry_out(&c, 1) == SB_OK);
 		sb_timeline_leave(c.device);

@@ -37,7 +37,7 @@ static void begin_profile(struct sb_profile *p)
 {
 	const char *path = sb_sides_backend()->path;
 
-	*p = *sb_profile(path);
+	sb_profile_copy(p, sb_profile(path));
 	sb_profile_backend(path, p->backend, sizeof p->backend);
 	p->processors = sb_profile_processors();
 	/* What it is measured with. */

@@ -51,6 +51,7 @@ cat >"$scratch/trace.json" <<'EOJ'
 [
 {"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"x"}},
 {"ph":"X","cat":"call","name":"sgemm nn 9x9x9","pid":1,"tid":1,"ts":1.000,"dur":4000.000,"args":{"call":1,"upload busy ms":2.500,"compute busy ms":3.000,"download busy ms":1.500,"bound ms":2.900}},
+{"ph":"X","cat":"call","name":"sgemm nn 8x8x8","pid":1,"tid":1,"ts":9000.000,"dur":9000.000,"args":{"call":2,"side":"cpu"}},
 {"ph":"X","cat":"wait","name":"wait","pid":1,"tid":1,"ts":1.000,"dur":200.000,"args":{"call":1}},
 {"ph":"X","cat":"fill","name":"fill up A[0
 EOJ

@@ -34,12 +34,14 @@ for e in spans:
 if len(sys.argv) > 3:
     assert len(calls) == int(sys.argv[3]), len(calls)
 named = {(e["args"]["call"], e["name"].split("[")[0]) for e in spans}
-for call in range(1, len(calls) + 1):
+on_device = [call for call in range(1, len(calls) + 1) if (call, "backend") not in named]
+for call in on_device:
     for name in "up A", "up B", "gemm C", "down C":
         assert (call, name) in named, (call, name)
 callers = {e["tid"] for e in calls}
 assert all(tracks[(e["pid"], e["tid"])] == "calling thread" for e in calls)
-assert {tracks[(p, t)] for (p, t) in tracks if p != calls[0]["pid"]} >= {"up", "compute", "down"}
+assert not on_device or {tracks[(p, t)] for (p, t) in tracks if p != calls[0]["pid"]} >= {
+    "up", "compute", "down"}
 # What is on one track of a device does not overlap.
 ends = {}
 for e in sorted(spans, key=lambda e: e["ts"]):
@@ -50,6 +52,7 @@ for e in sorted(spans, key=lambda e: e["ts"]):
 print(len(callers))
 EOS
 # reads NAME FILE whole|cut|either [CALLS]: the file is a trace; the number of its calling threads is kept.
+# A child of fork may have calls on the CPU alone.
 reads() {
     reads_name=$1
     shift
@@ -88,6 +91,51 @@ if command -v gnuplot >/dev/null; then
         grep -q '>sgemm nn 600x600x600: ' "$scratch/picture.svg" || fail 'no picture'
     sh "$srcdir/doc/draw_timeline.sh" "$scratch/fork.json" "$scratch/no.svg" 9 2>/dev/null &&
         fail 'a picture of a call that is not there'
+fi
+
+# What the CPU answers is in it too, unless it is small.
+cat >"$scratch/sides.c" <<'EOS'
+#include <stdlib.h>
+extern void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int,
+			float, float *, int);
+int main(void)
+{
+	static const int sizes[] = {200, 20, 150};
+	float *a = calloc(3 * 200 * 200, sizeof *a);
+	for (int i = 0; a && i < 3; i++)
+		cblas_sgemm(102, 111, 111, sizes[i], sizes[i], sizes[i], 1, a, 200, a + 40000, 200, 0,
+			    a + 80000, 200);
+	return !a;
+}
+EOS
+cat >"$scratch/cpu.py" <<'EOS'
+import json, sys
+events = json.load(open(sys.argv[1]))
+assert sorted(e["name"] for e in events if e.get("cat") == "call") == [
+    "sgemm nn 150x150x150", "sgemm nn 200x200x200"], events
+backend = [e for e in events if e.get("cat") == "backend"]
+calls = [e for e in events if e.get("cat") == "call"]
+assert len(backend) == 2, backend
+for call, part in zip(calls, backend):
+    assert call["args"]["side"] == "cpu", call
+    assert call["ts"] <= part["ts"] and part["args"]["call"] == call["args"]["call"]
+    assert part["ts"] + part["dur"] <= call["ts"] + call["dur"] and part["dur"] > 50, (call, part)
+EOS
+if "$CC" -o "$scratch/sides" "$scratch/sides.c" -lopenblas 2>"$scratch/cc.err"; then
+    for mode in cpu auto; do
+        run_as sides with_shim SHIMBLAS_MODE=$mode SHIMBLAS_VERBOSE=2 SHIMBLAS_DRIVER=/nowhere \
+            SHIMBLAS_TRACE="$scratch/$mode.json" "$scratch/sides"
+        python3 "$scratch/cpu.py" "$scratch/$mode.json" 2>"$scratch/read.err" || {
+            fail "calls on the CPU: $mode"
+            tail -n 2 "$scratch/read.err" | cut -c 1-300
+        }
+        ! grep -q timeline "$scratch/sides.err" || fail 'the CPU has a timeline in text'
+    done
+    # What the device has failed, the CPU does.
+    run_as sides with_shim SHIMBLAS_TRACE="$scratch/failed.json" SB_STAND_IN=lose=launch:2 \
+        "$scratch/sides"
+    grep -c '"cat":"backend"' "$scratch/failed.json" >"$scratch/count"
+    [ "$(cat "$scratch/count")" -ge 1 ] || fail 'no part of the CPU where the device failed'
 fi
 
 # Several calling threads in one file.
