@@ -23,7 +23,7 @@ struct belongings {
 
 static const struct sb_driver *cu;
 static const struct shape shape = {
-	.m = 130, .n = 33, .k = 1030, .trans_a = true, .gap = 3, .alpha = 2, .beta = 1};
+	.m = 35, .n = 6, .k = 1030, .trans_a = true, .gap = 3, .alpha = 2, .beta = 1};
 
 static __typeof__(&shimblas_last_decision) last_decision;
 
