@@ -145,9 +145,11 @@ static void bound_work(struct input *in)
 		in->k = SB_ORACLE_FP16_K + in->k % 80;
 	for (;;) {
 		int *longest = in->m > in->n ? &in->m : &in->n;
+		/* The model of a tensor core takes k in pieces. */
+		int k = in->emulate && in->k > 0 && in->k < 64 ? 64 : in->k;
 
 		longest = in->k > *longest && !in->deep ? &in->k : longest;
-		if ((double)in->m * in->n * in->k <= 400e3 || *longest < 2)
+		if ((double)in->m * in->n * k <= 400e3 || *longest < 2)
 			return;
 		*longest /= 2;
 	}
