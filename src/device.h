@@ -8,9 +8,9 @@
  * contexts are retained and never released; at exit nothing is freed. Work on one happens between
  * sb_device_enter() and sb_device_leave(), which leave the calling thread's context stack,
  * stream-capture mode and errno as found, and under sb_device_take(). A program that resets its
- * device (cuDevicePrimaryCtxReset) takes with it all that we have there, pinned memory too: a device
- * on which a mark of ours is gone is lost. The streams are our own and
- * non-blocking: the program's default stream never waits for us.
+ * device (cuDevicePrimaryCtxReset) takes with it all that we have there, pinned memory too: a
+ * device on which a mark of ours is gone is lost. The streams are our own and non-blocking: the
+ * program's default stream never waits for us.
  *
  * start.h is what makes a device; nothing here starts CUDA by itself.
  */
