@@ -116,7 +116,7 @@ static void a_region_that_cannot_grow_is_whole(void)
 		"SB_STAND_IN=memory=1G,fail=memory_map:3:OUT_OF_MEMORY",
 		"SB_STAND_IN=memory=1G,fail=memory_access:2:OUT_OF_MEMORY",
 		"SB_STAND_IN=memory=1G,fail=memory_access:3:OUT_OF_MEMORY",
-		"SB_STAND_IN=memory=1G,whole,fail=memory_alloc:2",
+		"SB_STAND_IN=memory=1G,whole,fail=memory_alloc:3",
 	};
 
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
