@@ -109,7 +109,8 @@ static void short_of(const void *unused)
 
 static void a_region_that_cannot_grow_is_whole(void)
 {
-	/* Call 1 is the first region; then the part that is kept, and what is beyond it. */
+	/* Call 1 is the first region; then the part that is kept, and what is beyond it. Of
+	 * memory_alloc the first is the device's mark. */
 	static const char *const settings[] = {
 		"SB_STAND_IN=memory=1G,fail=memory_create:2",
 		"SB_STAND_IN=memory=1G,fail=memory_create:3",

@@ -6,10 +6,10 @@
  * each fault.
  *
  * Whatever fails, each element of C is written once: by the CPU, which here writes a mark and finds
- * what was there before, or by the GPU, whose bits are the oracle's, of what is not emulated for want
- * of memory or a kernel the strict one's throughout. Around C nothing changes. A call that was not
- * answered has left C alone, unless an operand lies on a lost device: then an element is as it was
- * or right. Nothing is left behind, and the next call is right.
+ * what was there before, or by the GPU, whose bits are the oracle's, of what is not emulated for
+ * want of memory or a kernel the strict one's throughout. Around C nothing changes. A call that was
+ * not answered has left C alone, unless an operand lies on a lost device: then an element is as it
+ * was or right. Nothing is left behind, and the next call is right.
  */
 #include "child.h"
 
@@ -297,7 +297,7 @@ static long step_of(enum fault_slot slot)
 
 	if (sanitized && strcmp(sanitized, "yes") == 0)
 		return (deep ? 29 : 11) + (long)slot % 3;
-	return !this.emulated ? 1 : (deep ? 9 : 5) + (long)slot % 3;
+	return !this.emulated ? 1 : (deep ? 11 : 7) + (long)slot % 3;
 }
 
 static long try_slot(enum fault_slot slot, long calls, struct stand_in_live *before)
