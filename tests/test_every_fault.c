@@ -296,7 +296,7 @@ static long step_of(enum fault_slot slot)
 	bool deep = this.emulated && this.kind->product.k >= SB_ORACLE_FP16_K;
 
 	if (sanitized && strcmp(sanitized, "yes") == 0)
-		return (deep ? 29 : 11) + (long)slot % 3;
+		return (deep ? 41 : this.emulated ? 23 : 11) + (long)slot % 3;
 	return !this.emulated ? 1 : (deep ? 11 : 7) + (long)slot % 3;
 }
 
