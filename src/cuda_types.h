@@ -81,6 +81,7 @@ enum { /* CUfunction_attribute */
 enum { /* CUpointer_attribute */
        SB_CU_POINTER_CONTEXT = 1,
        SB_CU_POINTER_MEMORY_TYPE = 2,
+       SB_CU_POINTER_BUFFER_ID = 7,
        SB_CU_POINTER_IS_MANAGED = 8,
        SB_CU_POINTER_DEVICE_ORDINAL = 9
 };

@@ -115,6 +115,52 @@ static enum sb_status step(struct sb_device *device, sb_cu_result result, const 
 	return status == SB_OK || status == SB_LOST ? status : sb_device_lose(device, what);
 }
 
+/* In its context. A card may be full: then the next visit marks it. */
+static enum sb_status make_mark(struct sb_device *device)
+{
+	enum sb_status status =
+		sb_device_check(device, device->cu->memory_alloc(&device->mark, 1), "marking it");
+
+	if (status == SB_OK)
+		return SB_OK;
+	device->mark = 0;
+	return status == SB_LOST ? SB_LOST : SB_OK;
+}
+
+/* Is there still what we have made? */
+static enum sb_status look_for_mark(struct sb_device *device)
+{
+	int attribute = SB_CU_POINTER_BUFFER_ID;
+	unsigned long long id = 0;
+	void *value = &id;
+	enum sb_status status;
+
+	if (!device->mark)
+		return SB_OK;
+	status = sb_device_check(
+		device, device->cu->pointer_attributes(1, &attribute, &value, device->mark),
+		"looking for our mark");
+	if (status != SB_OK)
+		return status;
+	if (!device->mark_id)
+		device->mark_id = id;
+	return id == device->mark_id ? SB_OK : sb_device_lose(device, "the program has reset it");
+}
+
+/* A device of the team that was reset has taken some of each product's memory along. */
+static enum sb_status recognise(struct sb_device *device)
+{
+	struct sb_team *team = sb_device_made();
+	enum sb_status status = device->mark ? SB_OK : make_mark(device);
+
+	if (status == SB_OK)
+		status = look_for_mark(device);
+	for (int i = 0; i < team->count && status == SB_OK; i++)
+		if (&team->devices[i] != device)
+			status = look_for_mark(&team->devices[i]);
+	return status;
+}
+
 enum sb_status sb_device_enter(struct sb_device *device, struct sb_visit *visit)
 {
 	enum sb_status status;
@@ -136,7 +182,10 @@ enum sb_status sb_device_enter(struct sb_device *device, struct sb_visit *visit)
 			status = SB_LOST;
 		goto out;
 	}
-	return SB_OK;
+	status = recognise(device);
+	if (status != SB_OK)
+		sb_device_leave(device, visit);
+	return status;
 out:
 	errno = visit->error_number;
 	return status;

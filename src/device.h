@@ -7,8 +7,10 @@
  * together, taken together, and lost together: where one fails none is used again. Their primary
  * contexts are retained and never released; at exit nothing is freed. Work on one happens between
  * sb_device_enter() and sb_device_leave(), which leave the calling thread's context stack,
- * stream-capture mode and errno as found, and under sb_device_take(). The streams are our own and
- * non-blocking: the program's default stream never waits for us.
+ * stream-capture mode and errno as found, and under sb_device_take(). A program that resets its
+ * device (cuDevicePrimaryCtxReset) takes with it all that we have there, pinned memory too: a
+ * device on which a mark of ours is gone is lost. The streams are our own and non-blocking: the
+ * program's default stream never waits for us.
  *
  * start.h is what makes a device; nothing here starts CUDA by itself.
  */
@@ -60,6 +62,9 @@ struct sb_device {
 	int clock_khz;
 	int shared_optin; /* most bytes of shared memory of a block, with the opt-in */
 	size_t memory;	  /* bytes on the card */
+	/* Some memory of ours and its number, which no other ever gets; 0: none yet. */
+	sb_cu_deviceptr mark;
+	unsigned long long mark_id;
 };
 
 struct sb_team {

@@ -148,6 +148,8 @@ static void unmake(struct sb_device *device)
 {
 	const struct sb_driver *cu = device->cu;
 
+	if (device->mark)
+		cu->memory_free(device->mark);
 	for (int i = 0; i < SB_DEVICE_EVENTS && device->events[i]; i++)
 		cu->event_destroy(device->events[i]);
 	for (int i = 0; i < SB_STREAMS; i++)

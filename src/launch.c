@@ -314,8 +314,12 @@ enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *
 					     sb_launch_target(device).multiprocessors, kernels);
 	enum sb_status status = SB_OK;
 
-	for (int i = 0; status == SB_OK && i < count; i++)
+	for (int i = 0; status == SB_OK && i < count; i++) {
 		status = sb_launch_gemm(device, kernels[i], args, stream);
+		/* Applied to some tiles and not to others, and nobody could tell which. */
+		if (status != SB_OK && status != SB_LOST && i > 0 && args->beta != 0)
+			status = sb_device_lose(device, "C on it is written in part");
+	}
 	return status;
 }
 

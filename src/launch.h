@@ -38,7 +38,8 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 
 /*
  * Splits a panel or a part of one; and launches each of the tiers in turn, on panels that have been
- * split and flags that say so. Work must have room for sb_registry_tiers_work() bytes.
+ * split and flags that say so. Work must have room for sb_registry_tiers_work() bytes. Where beta
+ * is not zero and a launch after the first fails, C cannot be had again: the device is lost.
  */
 enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_args *args,
 			       enum sb_stream stream);

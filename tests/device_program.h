@@ -21,8 +21,12 @@ struct shape {
 	bool late;	   /* A is still being written, by a stream of the program, at the call */
 };
 
-/* Starts CUDA, on device 0, and makes its context current. */
+/* Opens the driver; starts CUDA too, on device 0, and makes its context current. */
+void program_open(void);
 void program_start(void);
+
+/* A function of the driver that the library under test does not use; NULL: it has none. */
+void *program_symbol(const char *name);
 
 /* What became of C and of what lies around it. */
 enum result { RIGHT, UNTOUCHED, UNREACHABLE, WRONG };

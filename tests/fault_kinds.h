@@ -7,9 +7,12 @@
 
 #include "product.h"
 
-/* How a kind is computed. Of one whose results are not the oracle's the tolerance is to be said. */
+/* How a kind is computed; each has its oracle. SHARED: some fault leaves one part of C to the GPU
+ * and one to the CPU. */
+enum { FAULT_STRICT = 1, FAULT_EMULATED = 2, FAULT_SHARED = 4 };
 struct fault_arithmetic {
 	const char *name, *environment;
+	unsigned bit;
 };
 extern const struct fault_arithmetic fault_arithmetics[];
 extern const int fault_arithmetics_count;
@@ -17,7 +20,10 @@ extern const int fault_arithmetics_count;
 enum { FAULT_PAGEABLE, FAULT_PINNED, FAULT_DEVICE };
 
 struct fault_kind {
-	const char *name, *environment;
+	const char *name;
+	unsigned traits; /* FAULT_ of each arithmetic that it is computed in, and what it is beside
+			  */
+	const char *environment;
 	const char *only; /* slots whose names begin so */
 	long launches;	  /* at least, or it is not of this kind */
 	int places[3];	  /* of A, B and C */

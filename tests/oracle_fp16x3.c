@@ -50,6 +50,11 @@ static bool split(float x, int e, uint16_t *hi, uint16_t *lo)
 {
 	float y = x * ldexpf(1, e), rest;
 
+	/* As most are where a small operand is padded. */
+	if (x == 0 && !signbit(x)) {
+		*hi = *lo = 0;
+		return true;
+	}
 	*hi = sb_core_round(SB_CORE_FP16, y);
 	rest = y - sb_core_value(SB_CORE_FP16, *hi);
 	*lo = sb_core_round(SB_CORE_FP16, rest * 2048.0f);

@@ -109,14 +109,15 @@ static void short_of(const void *unused)
 
 static void a_region_that_cannot_grow_is_whole(void)
 {
-	/* Call 1 is the first region; then the part that is kept, and what is beyond it. */
+	/* Call 1 is the first region; then the part that is kept, and what is beyond it. Of
+	 * memory_alloc the first is the device's mark. */
 	static const char *const settings[] = {
 		"SB_STAND_IN=memory=1G,fail=memory_create:2",
 		"SB_STAND_IN=memory=1G,fail=memory_create:3",
 		"SB_STAND_IN=memory=1G,fail=memory_map:3:OUT_OF_MEMORY",
 		"SB_STAND_IN=memory=1G,fail=memory_access:2:OUT_OF_MEMORY",
 		"SB_STAND_IN=memory=1G,fail=memory_access:3:OUT_OF_MEMORY",
-		"SB_STAND_IN=memory=1G,whole,fail=memory_alloc:2",
+		"SB_STAND_IN=memory=1G,whole,fail=memory_alloc:3",
 	};
 
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)

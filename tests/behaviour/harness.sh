@@ -72,6 +72,21 @@ with_shim() {
     timeout "$limit" env LD_PRELOAD="$preload" "$@"
 }
 
+# every_route COMMAND...: once as it is and, where there is a driver, with every product sent to the
+# GPU, in each arithmetic; $route says which.
+every_route() {
+    route=cpu
+    "$@"
+    [ -e "$builddir/tests/stand_in/libcuda.so.1" ] || return 0
+    SHIMBLAS_MODE=gpu SHIMBLAS_DRIVER=$builddir/tests/stand_in/libcuda.so.1
+    export SHIMBLAS_MODE SHIMBLAS_DRIVER SHIMBLAS_MATH
+    for SHIMBLAS_MATH in strict emulated; do
+        route="gpu, $SHIMBLAS_MATH"
+        "$@"
+    done
+    unset SHIMBLAS_MODE SHIMBLAS_DRIVER SHIMBLAS_MATH
+}
+
 # same_run WORDS A B: the two kept runs agree in all that can be seen of them from outside.
 same_run() {
     for part in out err rc; do

@@ -4,22 +4,26 @@
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 . "$srcdir/tests/behaviour/blas_dirs.sh"
 
-# A by-value `sgemm(char, char, int, ...)` is not what we export.
-unchanged 'a by-value sgemm' "$cases/by_value"
-[ "$(cat "$scratch/shim.rc")" = 0 ] || fail 'a by-value sgemm is called wrongly'
+cp "$(readlink -f "$openblas_dir/libopenblas.so.0")" "$scratch/libcopy.so"
+
+look_beside() {
+    # A by-value `sgemm(char, char, int, ...)` is not what we export.
+    unchanged "a by-value sgemm, $route" "$cases/by_value"
+    [ "$(cat "$scratch/shim.rc")" = 0 ] || fail "a by-value sgemm is called wrongly, $route"
+    # A program on OpenBLAS, with a second copy of it opened beside.
+    unchanged "two copies of OpenBLAS, $route" "$cases/two_copies" "$scratch/libcopy.so"
+    [ "$(cat "$scratch/shim.rc")" = 0 ] || fail "two copies of OpenBLAS: wrong values, $route"
+    was_asked "two copies of OpenBLAS, $route" "$cases/two_copies" "$scratch/libcopy.so"
+}
+every_route look_beside
 
 # Two plug-ins with the same names, and a copy of OpenBLAS beside them.
 unchanged 'two plug-ins' "$cases/two_plugins" "$cases/plugin_1.so" "$cases/plugin_2.so"
 sort -u "$scratch/shim.out" >"$scratch/reached"
 [ "$(wc -l <"$scratch/reached")" = 4 ] || fail 'two plug-ins: one answers for the other'
 was_asked 'two plug-ins' "$cases/two_plugins" "$cases/plugin_1.so" "$cases/plugin_2.so"
-cp "$(readlink -f "$openblas_dir/libopenblas.so.0")" "$scratch/libcopy.so"
 unchanged 'two plug-ins and a BLAS' "$cases/two_plugins" "copy=$openblas_dir/libopenblas.so.0" \
     "$cases/plugin_2.so" "copy=$scratch/libcopy.so" "$cases/plugin_1.so"
-# A program on OpenBLAS, with a second copy of it opened beside.
-unchanged 'two copies of OpenBLAS' "$cases/two_copies" "$scratch/libcopy.so"
-[ "$(cat "$scratch/shim.rc")" = 0 ] || fail 'two copies of OpenBLAS: wrong values'
-was_asked 'two copies of OpenBLAS' "$cases/two_copies" "$scratch/libcopy.so"
 
 # No variable, no file, no GPU: no crash and no word.
 unchanged 'a program without settings' env -i "$cases/plain"

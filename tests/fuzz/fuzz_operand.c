@@ -8,7 +8,7 @@
 
 #include "oracle.h"
 
-enum { PAGE = 4096, ARENA = 4 << 20, MARGIN = 256 };
+enum { PAGE = 4096, ARENA = 6 << 20, MARGIN = 256 };
 
 enum fill { FILL_UNIFORM, FILL_WHOLE, FILL_WIDE, FILL_SPECIAL, FILL_ONES, FILL_HUGE, FILLS };
 
@@ -178,15 +178,16 @@ static void check_padding(const struct fuzz_operand *c, const struct sb_call *ca
 	}
 }
 
-void fuzz_check_oracle(const struct fuzz_operand *c, const struct sb_call *call)
+void fuzz_check_oracle(const struct fuzz_operand *c, const struct sb_call *call,
+		       fuzz_oracle *oracle)
 {
 	const float *found = call->c;
 
 	check_padding(c, call);
 	memcpy(expected, kept[FUZZ_BEFORE] + around(c).before, c->bytes);
-	sb_oracle(call->m, call->n, call->k, call->alpha, call->a, call->trans_a ? call->lda : 1,
-		  call->trans_a ? 1 : call->lda, call->b, call->trans_b ? 1 : call->ldb,
-		  call->trans_b ? call->ldb : 1, call->beta, expected, call->ldc);
+	oracle(call->m, call->n, call->k, call->alpha, call->a, call->trans_a ? call->lda : 1,
+	       call->trans_a ? 1 : call->lda, call->b, call->trans_b ? 1 : call->ldb,
+	       call->trans_b ? call->ldb : 1, call->beta, expected, call->ldc);
 	for (int64_t j = 0; j < call->n; j++)
 		for (int64_t i = 0; i < call->m; i++)
 			FUZZ_CHECK(sb_oracle_same(found[i + j * call->ldc],

@@ -33,10 +33,16 @@ void fuzz_put_back(const struct fuzz_operand *c); /* as before */
 
 int fuzz_aligned(const struct sb_call *call);
 
-/* C is bit for bit what OpenBLAS made of it; what the oracle makes of it; near enough to the
+/* The oracle of one arithmetic or the other (oracle.h, oracle_emulated.h). */
+typedef void fuzz_oracle(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_m,
+			 int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta,
+			 float *c, int64_t ldc);
+
+/* C is bit for bit what OpenBLAS made of it; what an oracle makes of it; near enough to the
  * product where that can be said. Around it everything is as before. */
 void fuzz_check_same(const struct fuzz_operand *c);
-void fuzz_check_oracle(const struct fuzz_operand *c, const struct sb_call *call);
+void fuzz_check_oracle(const struct fuzz_operand *c, const struct sb_call *call,
+		       fuzz_oracle *oracle);
 void fuzz_check_near(const struct fuzz_operand *c, const struct sb_call *call);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * Products as programs ask for them: whatever layout, transposes, sizes, leading dimensions,
  * offsets, factors, values and rounding the bytes say, legal or not, on the CPU's route and on that
- * of the stand-in driver, with a driver call failing or none. The CPU's answer must have OpenBLAS's
- * bits, the GPU's those of the oracle; where the two share the work each element is within the
- * bound. A and B, and all around C, stay as they are; operands end, or begin, at a page that cannot
- * be touched. An illegal call is told to xerbla_ as OpenBLAS tells it.
+ * of the stand-in driver, strict and emulated, with a driver call failing or none. The CPU's answer
+ * must have OpenBLAS's bits, the GPU's those of the oracle of its arithmetic; where the two share
+ * the work each element is within the bound. A and B, and all around C, stay as they are; operands
+ * end, or begin, at a page that cannot be touched. An illegal call is told to xerbla_ as OpenBLAS
+ * tells it.
  *
  * builddir in the environment is where the stand-in driver is; SHIMBLAS_DRIVER overrides it.
  */
@@ -20,6 +21,7 @@
 #include "device.h"
 #include "fuzz_operand.h"
 #include "oracle.h"
+#include "oracle_emulated.h"
 #include "shimblas.h"
 
 typedef void cblas_function(int, int, int, int, int, int, float, const void *, int, const void *,
@@ -37,8 +39,8 @@ enum route { ROUTE_CPU, ROUTE_GPU, ROUTE_FAULT, ROUTE_CHECK };
 
 struct input {
 	enum route route;
-	int fortran, alias;
-	int layout, trans_a, trans_b; /* as the C interface has them */
+	int fortran, alias, emulate, deep; /* deep: k is of the first tier */
+	int layout, trans_a, trans_b;	   /* as the C interface has them */
 	char letter_a, letter_b;
 	int m, n, k, lda, ldb, ldc;
 	float alpha, beta;
@@ -50,7 +52,7 @@ struct input {
 static cblas_function *openblas_cblas;
 static f77_function *openblas_f77;
 static int (*configure)(const char *);
-static const char *reason; /* for the last side */
+static const char *reason, *arithmetic; /* for the last side; its */
 static struct {
 	int calls, info;
 } complaints;
@@ -77,6 +79,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	setenv("SHIMBLAS_BACKEND", SB_FALLBACK_BACKEND, 1);
 	setenv("SHIMBLAS_PINNED_MEMORY", "512K", 0);
 	setenv("SHIMBLAS_THREADS", "2", 0);
+	/* Whatever is predicted, what is to be emulated is. */
+	setenv("SHIMBLAS_KERNEL", "sgemm_fp16x3_128x128x64", 0);
 	setenv("OPENBLAS_NUM_THREADS", "1", 1);
 	library = dlopen(SB_FALLBACK_BACKEND, RTLD_NOW | RTLD_LOCAL);
 	FUZZ_CHECK(library, "%s", dlerror());
@@ -133,14 +137,19 @@ static float factor_of(struct fuzz_bytes *bytes)
 	return factor;
 }
 
-/* The longest comes down until the product is done in a millisecond or so. */
+/* The longest comes down until the product is done in a millisecond or so; where k must be what it
+ * is, the longer one of C. */
 static void bound_work(struct input *in)
 {
+	if (in->deep && in->k > 0)
+		in->k = SB_ORACLE_FP16_K + in->k % 80;
 	for (;;) {
 		int *longest = in->m > in->n ? &in->m : &in->n;
+		/* The model of a tensor core takes k in pieces. */
+		int k = in->emulate && in->k > 0 && in->k < 64 ? 64 : in->k;
 
-		longest = in->k > *longest ? &in->k : longest;
-		if ((double)in->m * in->n * in->k <= 400e3 || *longest < 2)
+		longest = in->k > *longest && !in->deep ? &in->k : longest;
+		if ((double)in->m * in->n * k <= 400e3 || *longest < 2)
 			return;
 		*longest /= 2;
 	}
@@ -173,7 +182,7 @@ static struct input read_input(const uint8_t *data, size_t size)
 					 0x5f80, 0x7f80, 0x9fc0, 0x1f80};
 	struct fuzz_bytes bytes = {data, data + size};
 	struct input in = {0};
-	unsigned flags = fuzz_byte(&bytes), words = fuzz_byte(&bytes);
+	unsigned flags = fuzz_byte(&bytes), words = fuzz_byte(&bytes), manner = fuzz_byte(&bytes);
 	int rows, other;
 
 	in.route = (enum route)(flags % ROUTES);
@@ -184,7 +193,9 @@ static struct input read_input(const uint8_t *data, size_t size)
 	in.trans_b = transposes[words / 8 % 8];
 	in.letter_a = letters[words % 8];
 	in.letter_b = letters[words / 8 % 8];
-	in.mxcsr = modes[fuzz_byte(&bytes) % 8];
+	in.mxcsr = modes[manner % 8];
+	in.emulate = manner >> 3 & 1;
+	in.deep = in.emulate && manner >> 4 & 1;
 	in.m = size_of(&bytes);
 	in.n = size_of(&bytes);
 	in.k = size_of(&bytes);
@@ -278,11 +289,13 @@ static const char *answer(const struct input *in)
 	struct shimblas_decision last = {.size = sizeof last};
 
 	(void)shimblas_set_mode(modes[in->route]);
+	(void)shimblas_set_math(in->emulate ? SHIMBLAS_MATH_EMULATED : SHIMBLAS_MATH_STRICT);
 	FUZZ_CHECK(configure(in->driver) == 0, "%s", in->driver);
 	errno = 77;
 	run(in, cblas_sgemm, sgemm_);
 	(void)shimblas_last_decision(&last);
 	reason = last.reason;
+	arithmetic = last.arithmetic;
 	FUZZ_CHECK(errno == 77 || strcmp(last.side, "gpu") != 0, "errno is %d", errno);
 	/* A lost device is none of this process's for ever, but for the next input. */
 	FUZZ_CHECK(configure("forget") == 0, "healing");
@@ -357,11 +370,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		   info);
 	/* What is legal to OpenBLAS alone is OpenBLAS's. */
 	if (kind == SB_CALL_WORK && in.route == ROUTE_GPU && aligned && !other)
-		FUZZ_CHECK(strcmp(side, "gpu") == 0, "the CPU has answered, %s", reason);
+		FUZZ_CHECK(strcmp(side, "gpu") == 0 &&
+				   in.emulate == (strcmp(arithmetic, "strict") != 0),
+			   "the %s has answered, %s, %s", side, reason, arithmetic);
 	if (in.route == ROUTE_FAULT && kind == SB_CALL_WORK && aligned && !other)
 		fuzz_check_near(&in.c, &call);
 	else if (strcmp(side, "gpu") == 0 && in.route != ROUTE_CHECK)
-		fuzz_check_oracle(&in.c, &call);
+		fuzz_check_oracle(&in.c, &call,
+				  strcmp(arithmetic, "strict") ? sb_oracle_emulated : sb_oracle);
 	else
 		fuzz_check_same(&in.c);
 	fuzz_operands_unlock();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls whatever comes to mind, for so many seconds: products of random shapes from several
- * threads, in changing modes, forks between them; on the stand-in driver also failing calls, losses
- * of the device, shortage of its memory and slowness. All values are small whole numbers, so that
- * each side gives the same bits, and each answer is checked whole: C against A (B x) for a random
- * x, padding against what it was. What the process holds (memory, mappings, threads, open files)
- * must not grow after the first fifth.
+ * threads, in changing modes, strict and emulated, forks between them; on the stand-in driver also
+ * failing calls, losses of the device, shortage of its memory and slowness. All values are small
+ * whole numbers, so that each side gives the same bits, and each answer is checked whole: C against
+ * A (B x) for a random x, padding against what it was. What the process holds (memory, mappings,
+ * threads, open files) must not grow after the first fifth.
  *
  *     soak SECONDS [LARGEST [SEED]]        LARGEST: of m, n and k; 150
  *
@@ -25,6 +25,7 @@
 
 #include "device.h"
 #include "holding.h"
+#include "registry.h"
 #include "settings.h"
 #include "shimblas.h"
 
@@ -34,7 +35,7 @@ void cblas_sgemm(int, int, int, int, int, int, float, const void *, int, const v
 		 void *, int);
 
 static atomic_bool over;
-static atomic_long calls, on_gpu, wrong, forks, losses;
+static atomic_long calls, on_gpu, emulated, wrong, forks, losses;
 static int (*configure)(const char *);
 static int largest = 150;
 static double began;
@@ -118,7 +119,8 @@ static int open_product(struct product *p, uint64_t *state)
 	p->tb = draw(state, 2) ? NO : YES;
 	p->m = draw_size(state);
 	p->n = draw_size(state);
-	p->k = draw_size(state);
+	/* Now and then long enough for the first tier of emulated products. */
+	p->k = draw(state, 16) ? draw_size(state) : SB_FP16X3_LEAST + (int)draw(state, 80);
 	p->alpha = factors[draw(state, 5)];
 	p->beta = draw(state, 2) ? 0 : factors[draw(state, 5)];
 	row = p->order == ROW;
@@ -212,6 +214,7 @@ static int multiply(uint64_t *state)
 			       last.side, last.reason);
 		atomic_fetch_add(&calls, 1);
 		atomic_fetch_add(&on_gpu, strcmp(last.side, "gpu") == 0);
+		atomic_fetch_add(&emulated, strpbrk(last.arithmetic, "x") != NULL);
 	}
 	close_product(&p);
 	return good;
@@ -279,11 +282,12 @@ static void disturb(uint64_t *state)
 
 static void tell(const struct held *held)
 {
-	printf("%6.0f s: %ld calls, %ld on the GPU, %ld wrong, %ld forks, %ld losses; "
+	printf("%6.0f s: %ld calls, %ld on the GPU, %ld of them emulated, %ld wrong, %ld forks, "
+	       "%ld losses; "
 	       "%ld KiB of heap, %ld resident, %ld threads, %ld files\n",
-	       now() - began, atomic_load(&calls), atomic_load(&on_gpu), atomic_load(&wrong),
-	       atomic_load(&forks), atomic_load(&losses), held->heap, held->resident, held->threads,
-	       held->files);
+	       now() - began, atomic_load(&calls), atomic_load(&on_gpu), atomic_load(&emulated),
+	       atomic_load(&wrong), atomic_load(&forks), atomic_load(&losses), held->heap,
+	       held->resident, held->threads, held->files);
 	fflush(stdout);
 }
 
@@ -318,6 +322,8 @@ int main(int argc, char **argv)
 	state = argc > 3 ? strtoull(argv[3], NULL, 10) * 2 + 1 : 88172645463325252u;
 	/* A fork while another thread is at work with OpenBLAS's own threads hangs in OpenBLAS. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 1);
+	/* Whatever is predicted, what is to be emulated is. */
+	setenv("SHIMBLAS_KERNEL", "sgemm_fp16x3_128x128x64", 0);
 	began = now();
 	find_stand_in();
 	if (configure)
@@ -334,6 +340,9 @@ int main(int argc, char **argv)
 			disturb(&state);
 		if (draw(&state, 4) == 0)
 			(void)shimblas_set_mode(modes[draw(&state, 5)]);
+		if (draw(&state, 4) == 0)
+			(void)shimblas_set_math(draw(&state, 2) ? SHIMBLAS_MATH_EMULATED
+								: SHIMBLAS_MATH_STRICT);
 		if (draw(&state, 20) == 0 && !sanitized)
 			fork_one(&state);
 		held = held_now();
@@ -354,5 +363,5 @@ int main(int argc, char **argv)
 		       early.heap, late.heap, early.resident, late.resident, early.threads,
 		       late.threads, early.files, late.files);
 	return atomic_load(&wrong) != 0 || held_grown(&early, &late, swing) ||
-	       atomic_load(&on_gpu) == 0;
+	       atomic_load(&on_gpu) == 0 || atomic_load(&emulated) == 0;
 }

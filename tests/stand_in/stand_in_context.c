@@ -38,6 +38,8 @@ void context_clear(struct CUctx_st *context)
 		stream_clear(s);
 		if (s->tag == TAG_LIVE)
 			world.live_streams--;
+		world.captures -= s->captured;
+		s->captured = false;
 		s->tag = TAG_DEAD;
 	}
 	for (struct CUevent_st *e = world.events; e; e = e->next) {
@@ -57,6 +59,14 @@ bool context_valid(struct CUctx_st *context)
 {
 	for (struct CUctx_st *c = context_each(NULL); c; c = context_each(c))
 		if (c == context)
+			return true;
+	return false;
+}
+
+bool context_captures(const struct CUctx_st *context)
+{
+	for (const struct CUstream_st *s = context->streams; s; s = s->next)
+		if (s->captured && !(s->flags & SB_CU_STREAM_NON_BLOCKING))
 			return true;
 	return false;
 }
@@ -103,7 +113,8 @@ sb_cu_result stand_in_primary_retain(sb_cu_context *context, sb_cu_device device
 		return world_leave(SB_CU_ERROR_INVALID_DEVICE);
 	primary = &world.primary[device];
 	primary->primary = true;
-	if (primary->retained++ == 0)
+	/* After a reset whoever retains it brings it back. */
+	if (primary->retained++ == 0 || primary->tag == TAG_DEAD)
 		context_init(primary, device);
 	*context = primary;
 	return world_leave(0);
@@ -123,7 +134,7 @@ sb_cu_result stand_in_primary_release(sb_cu_device device)
 		world_violation("primary context %d released more often than retained", device);
 		return world_leave(SB_CU_ERROR_INVALID_CONTEXT);
 	}
-	if (primary->retained == 1) {
+	if (primary->retained == 1 && primary->tag == TAG_LIVE) {
 		error = stream_finish_context(primary);
 		context_clear(primary);
 	}
@@ -140,12 +151,15 @@ sb_cu_result stand_in_primary_state(sb_cu_device device, unsigned *flags, int *a
 	if (device < 0 || device >= world.settings.devices)
 		return world_leave(SB_CU_ERROR_INVALID_DEVICE);
 	*flags = 0;
-	*active = world.primary[device].retained > 0;
+	*active = world.primary[device].tag == TAG_LIVE;
 	return world_leave(0);
 }
 
 sb_cu_result context_push(struct CUctx_st *context)
 {
+	/* One that was reset, and nobody has brought back. */
+	if (context && context->primary && context->tag == TAG_DEAD && context->retained)
+		return SB_CU_ERROR_CONTEXT_IS_DESTROYED;
 	if (!context || !context_valid(context)) {
 		world_violation("a context is pushed that does not exist");
 		return SB_CU_ERROR_INVALID_CONTEXT;

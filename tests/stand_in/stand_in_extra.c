@@ -10,6 +10,10 @@ EXPORTED sb_cu_result cuCtxSetCurrent(sb_cu_context context);
 EXPORTED sb_cu_result cuCtxCreate_v2(sb_cu_context *context, unsigned flags, sb_cu_device device);
 EXPORTED sb_cu_result cuCtxDestroy_v2(sb_cu_context context);
 EXPORTED sb_cu_result cuCtxSynchronize(void);
+EXPORTED sb_cu_result cuDevicePrimaryCtxReset_v2(sb_cu_device device);
+EXPORTED sb_cu_result cuStreamBeginCapture_v2(sb_cu_stream stream, int mode);
+EXPORTED sb_cu_result cuStreamEndCapture(sb_cu_stream stream, void **graph);
+EXPORTED sb_cu_result cuGraphDestroy(void *graph);
 EXPORTED sb_cu_result cuMemAllocManaged(sb_cu_deviceptr *pointer, size_t bytes, unsigned flags);
 EXPORTED sb_cu_result cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags);
 EXPORTED sb_cu_result cuMemHostUnregister(void *pointer);
@@ -73,6 +77,64 @@ sb_cu_result cuCtxSynchronize(void)
 	if (!context_top())
 		return world_leave(SB_CU_ERROR_INVALID_CONTEXT);
 	return world_leave(stream_finish_context(context_top()));
+}
+
+/* All that is in it goes, whoever has made it; who has retained it still has to release
+	    it. */
+		 sb_cu_result
+		 cuDevicePrimaryCtxReset_v2(sb_cu_device device)
+{
+	sb_cu_result error = enter();
+	struct CUctx_st *primary;
+
+	if (error)
+		return error;
+	if (device < 0 || device >= world.settings.devices)
+		return world_leave(SB_CU_ERROR_INVALID_DEVICE);
+	primary = &world.primary[device];
+	if (primary->tag == TAG_LIVE) {
+		error = stream_finish_context(primary);
+		context_clear(primary);
+	}
+	return world_leave(error);
+}
+
+/* What is queued there meanwhile is nothing that anybody here looks at. */
+sb_cu_result cuStreamBeginCapture_v2(sb_cu_stream stream, int mode)
+{
+	sb_cu_result error = enter();
+	struct CUstream_st *captured;
+
+	(void)mode;
+	if (error)
+		return error;
+	captured = (uintptr_t)stream > 1 ? stream_resolve(stream, &error) : NULL;
+	if (!captured || captured->captured)
+		return world_leave(ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	captured->captured = true;
+	world.captures++;
+	return world_leave(0);
+}
+
+sb_cu_result cuStreamEndCapture(sb_cu_stream stream, void **graph)
+{
+	sb_cu_result error = enter();
+	struct CUstream_st *captured;
+
+	if (error)
+		return error;
+	captured = stream_resolve(stream, &error);
+	if (!captured || !captured->captured)
+		return world_leave(ERROR_STREAM_CAPTURE_INVALIDATED);
+	captured->captured = false;
+	world.captures--;
+	*graph = &world;
+	return world_leave(0);
+}
+
+sb_cu_result cuGraphDestroy(void *graph)
+{
+	return graph == &world ? 0 : SB_CU_ERROR_INVALID_VALUE;
 }
 
 sb_cu_result cuMemAllocManaged(sb_cu_deviceptr *pointer, size_t bytes, unsigned flags)

@@ -279,9 +279,9 @@ sb_cu_result world_enter(enum slot slot)
 		error = SB_CU_ERROR_NOT_INITIALIZED;
 	if (error)
 		return world_leave(error);
-	if (world.settings.capturing && traits[slot] & UNSAFE &&
+	if ((world.settings.capturing || world.captures) && traits[slot] & UNSAFE &&
 	    context_capture_mode() != SB_CU_CAPTURE_MODE_RELAXED) {
-		world_violation("%s ruins the capture of another thread", slot_names[slot]);
+		world_violation("%s ruins a capture", slot_names[slot]);
 		return world_leave(ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	}
 	stream_progress();

@@ -78,6 +78,7 @@ sb_cu_result memory_take(struct CUctx_st *context, enum memory_kind kind, size_t
 	/* against the guard behind it, as far as the alignment allows */
 	allocation->base = map + PAGE + body - rounded;
 	allocation->kind = kind;
+	allocation->number = ++world.numbers;
 	allocation->bytes = bytes;
 	allocation->map = map;
 	allocation->map_bytes = body + 2 * PAGE;
@@ -102,6 +103,7 @@ sb_cu_result memory_register(struct CUctx_st *context, void *base, size_t bytes)
 		return SB_CU_ERROR_OUT_OF_MEMORY;
 	allocation->base = base;
 	allocation->kind = MEMORY_REGISTERED;
+	allocation->number = ++world.numbers;
 	allocation->bytes = bytes;
 	allocation->context = context;
 	allocation->next = world.allocations;
@@ -311,6 +313,9 @@ sb_cu_result stand_in_pointer_attributes(unsigned count, int *attributes, void *
 				: a->kind == MEMORY_DEVICE || a->kind == MEMORY_MANAGED
 					? SB_CU_MEMORY_DEVICE
 					: SB_CU_MEMORY_HOST;
+			break;
+		case SB_CU_POINTER_BUFFER_ID:
+			*(unsigned long long *)values[i] = a ? a->number : 0;
 			break;
 		case SB_CU_POINTER_IS_MANAGED:
 			*(unsigned *)values[i] = a && a->kind == MEMORY_MANAGED;

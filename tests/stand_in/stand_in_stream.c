@@ -282,7 +282,11 @@ struct CUstream_st *stream_resolve(sb_cu_stream stream, sb_cu_result *error)
 	if ((uintptr_t)stream <= 1) {
 		if (!top)
 			*error = SB_CU_ERROR_INVALID_CONTEXT;
-		return top ? &top->null : NULL;
+		if (!top || !context_captures(top))
+			return top ? &top->null : NULL;
+		world_violation("the legacy stream ruins a capture");
+		*error = ERROR_STREAM_CAPTURE_IMPLICIT;
+		return NULL;
 	}
 	if ((uintptr_t)stream > 4096 && stream->tag == TAG_LIVE)
 		return stream;

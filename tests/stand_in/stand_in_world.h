@@ -33,7 +33,9 @@ enum way { WAY_UP, WAY_DOWN, WAY_PEER, WAYS };
 
 enum { /* errors that cuda_types.h has no use for */
        ERROR_PEER_ACCESS_UNSUPPORTED = 217,
-       ERROR_STREAM_CAPTURE_UNSUPPORTED = 900
+       ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+       ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+       ERROR_STREAM_CAPTURE_IMPLICIT = 906
 };
 
 /* What SB_STAND_IN says. */
@@ -107,6 +109,7 @@ struct CUstream_st {
 	struct CUstream_st *next; /* in the context, dead ones too */
 	struct CUctx_st *context;
 	unsigned flags;
+	bool captured;
 	struct operation *head, *tail;
 	int64_t due; /* of the last operation */
 	int patience;
@@ -135,6 +138,7 @@ enum memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_REGISTER
 struct allocation {
 	struct allocation *next;
 	enum memory_kind kind;
+	unsigned long long number; /* that no other ever gets */
 	char *base;
 	size_t bytes;
 	char *map; /* with the guard pages */
@@ -166,6 +170,8 @@ struct world {
 	bool hang;
 	char error[256];
 	unsigned long random, orders;
+	unsigned long long numbers; /* of allocations */
+	int captures;		    /* streams that are being captured */
 	struct CUctx_st primary[DEVICES];
 	struct CUctx_st *contexts; /* made by cuCtxCreate */
 	struct CUevent_st *events;
@@ -207,6 +213,8 @@ bool context_valid(struct CUctx_st *context);
 struct CUctx_st *context_each(struct CUctx_st *last); /* NULL: the first; returns NULL at the end */
 void context_init(struct CUctx_st *context, int device);
 void context_clear(struct CUctx_st *context); /* drops its streams, memory and modules */
+/* Does the legacy stream, which waits for all that is captured there, end a capture? */
+bool context_captures(const struct CUctx_st *context);
 sb_cu_result context_push(struct CUctx_st *context);
 sb_cu_result context_set(struct CUctx_st *context); /* replaces the top of the stack */
 

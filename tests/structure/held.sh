@@ -22,7 +22,7 @@ while IFS='|' read -r report file words routes; do
     grep -q "^	\(tests/$file\|$name\) \\\\\$\|^	\(tests/$file\|$name\)\$" "$srcdir/Makefile.am" ||
         fail "$report: tests/$file is not run"
     case $routes in
-    cpu | 'cpu gpu' | gpu) ;;
+    cpu | 'cpu gpu' | gpu | 'cpu only: '* | 'gpu only: '*) ;;
     *) fail "$report: '$routes' is no route" ;;
     esac
     # Suites that know no driver are taken there by gpu_route.sh.
@@ -31,6 +31,15 @@ while IFS='|' read -r report file words routes; do
         grep -q "for name in .*$name[ ;]" "$srcdir/tests/behaviour/gpu_route.sh" ||
             fail "$report: tests/$file is not run on the GPU route"
         ;;
+    'cpu gpu behaviour/'*)
+        grep -q '^ *every_route ' "$path" || fail "$report: tests/$file is not run on the GPU route"
+        ;;
     esac
 done <"$scratch/rows"
+# A report is held on both routes, by one test or by two, or says why it is of one alone.
+grep -v '^#' "$srcdir/tests/CASES" | awk -F ' *[|] *' '
+    { held[$1] = held[$1] " " $4 }
+    END { for (r in held) if (held[r] !~ / only: / && !(held[r] ~ /cpu/ && held[r] ~ /gpu/)) print r }' \
+    >"$scratch/halves"
+[ ! -s "$scratch/halves" ] || fail "held on one route alone: $(tr '\n' ' ' <"$scratch/halves")"
 finish
