@@ -236,8 +236,6 @@ static void a_call_says_why_it_is_not_emulated(void)
 		{"SB_STAND_IN=cc=75", 0, true, SB_FALLBACK_NO_KERNEL, "sgemm_"},
 		{"SB_STAND_IN=cc=100", 0, true, SB_FALLBACK_NO_KERNEL, "sgemm_"},
 		{"SHIMBLAS_KERNEL=sgemm_plain_64x64x16", 0, true, SB_FALLBACK_NAMED, "sgemm_plain"},
-		{"SHIMBLAS_DEVICE_MEMORY=1M SHIMBLAS_KERNEL=sgemm_fp16x3_128x128x64", 0, true,
-		 SB_FALLBACK_MEMORY, "sgemm_"},
 		{"SHIMBLAS_KERNEL=sgemm_fp16x3_128x128x64", 6, false, SB_FALLBACK_SHORT,
 		 "sgemm_bf16x6_"},
 	};

@@ -164,6 +164,8 @@ static bool take_parts(struct sb_bench_launch *launch, sb_cu_deviceptr *parts,
 
 	*split = (struct sb_split_args){
 		.from = panel->to,
+		.from_i = 1,
+		.from_k = panel->ld,
 		.ld = panel->ld,
 		.exponents_ld = panel->padded_extent,
 		.extent = panel->extent,
