@@ -26,11 +26,17 @@ static enum sb_status set_flags(struct sb_carry *c, const struct sb_step *step, 
 		"setting flags");
 }
 
-/* Where a row's planes and exponents are, in a slot that begins at `base`. */
-static uint16_t *planes_at(const struct sb_carry *c, int operand, size_t base, int64_t row)
+/* Planes are as deep as the product that reads them: the last run is shorter. */
+static int64_t padded_depth(const struct sb_carry *c, const struct sb_step *step)
 {
-	return (uint16_t *)(uintptr_t)(c->base + base) +
-	       2 * row * c->plan->operands[operand].padded_k;
+	return sb_round_up(step->depth, c->plan->tile_k);
+}
+
+/* Where a row's planes and exponents are, in a slot that begins at `base`. */
+static uint16_t *planes_at(const struct sb_carry *c, const struct sb_step *step, size_t base,
+			   int64_t row)
+{
+	return (uint16_t *)(uintptr_t)(c->base + base) + 2 * row * padded_depth(c, step);
 }
 
 static int32_t *exponents_at(const struct sb_carry *c, int operand, size_t base, int64_t row)
@@ -45,7 +51,7 @@ enum sb_status sb_carry_split_to(struct sb_carry *c, const struct sb_step *step,
 	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
 	enum sb_status status = set_flags(c, step, 0);
 
-	args->planes = planes_at(c, step->operand, parts, step->into);
+	args->planes = planes_at(c, step, parts, step->into);
 	args->exponents = exponents_at(c, step->operand, parts, step->into);
 	args->flags = flags_at(c, step->operand, step->start);
 	args->ld = o->stride_k;
@@ -53,7 +59,7 @@ enum sb_status sb_carry_split_to(struct sb_carry *c, const struct sb_step *step,
 	args->extent = (int32_t)step->count;
 	args->depth = (int32_t)step->depth;
 	args->padded_extent = (int32_t)step->padded;
-	args->padded_depth = (int32_t)o->padded_k;
+	args->padded_depth = (int32_t)padded_depth(c, step);
 	args->middle = (int32_t)(step->start % SB_PLAN_FLAGGED);
 	return status == SB_OK ? sb_launch_split(c->device, args, step->stream) : status;
 }
@@ -83,7 +89,7 @@ enum sb_status sb_carry_flag(struct sb_carry *c, const struct sb_step *step)
 		.extent = (int32_t)step->count,
 		.depth = (int32_t)step->depth,
 		.padded_extent = (int32_t)step->padded,
-		.padded_depth = (int32_t)o->padded_k,
+		.padded_depth = (int32_t)sb_round_up(step->depth, SB_PLAN_PIECE),
 	};
 	enum sb_status status = set_flags(c, step, SB_NOT_FP16);
 
@@ -104,8 +110,8 @@ void sb_carry_add_parts(const struct sb_carry *c, const struct sb_step *step,
 	args->flags_b = flags_at(c, SB_OPERAND_B, step->j0);
 	if (!c->plan->split)
 		return;
-	args->planes_a = planes_at(c, SB_OPERAND_A, at_a, row);
-	args->planes_b = planes_at(c, SB_OPERAND_B, at_b, column);
+	args->planes_a = planes_at(c, step, at_a, row);
+	args->planes_b = planes_at(c, step, at_b, column);
 	args->exponents_a = exponents_at(c, SB_OPERAND_A, at_a, row);
 	args->exponents_b = exponents_at(c, SB_OPERAND_B, at_b, column);
 	args->exponents_a_ld = a->padded;

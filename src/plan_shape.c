@@ -10,7 +10,6 @@
 #define ALIGNMENT   256
 #define PANEL_LEAST 512 /* rows; narrower panels leave the device half empty */
 #define RAW_LEAST   32	/* lines: a pack kernel's block */
-#define RAW_SPLIT   64	/* and a piece of planes */
 #define RAW_SHARE   32	/* of the region that a raw buffer, or one more block of C, may take */
 #define BUFFERS	    4
 
@@ -105,7 +104,7 @@ static void set_split(struct sb_plan_operand *o, const struct sb_plan *plan)
 /* Raw buffers hold lines along k, a block's worth at least. */
 static void set_raw(struct sb_plan *plan, int64_t k, size_t limit)
 {
-	const int64_t least = plan->split ? RAW_SPLIT : RAW_LEAST;
+	const int64_t least = plan->split ? SB_PLAN_PIECE : RAW_LEAST;
 	int64_t pitch = sb_round_up(k, SB_PAD), lines, most = 0;
 
 	plan->raw_bytes = 0;

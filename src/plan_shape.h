@@ -10,6 +10,7 @@
 
 #define SB_PLAN_SLOTS	16   /* most slots of an operand, and panels where it is whole */
 #define SB_PLAN_BUFFERS 32   /* most buffers of C */
+#define SB_PLAN_PIECE	64   /* rows and values of k in a piece of planes */
 #define SB_PLAN_RUN	1024 /* values of k in a run of an emulated product */
 #define SB_PLAN_FLAGGED 128  /* rows or columns to a flag of an emulated product (args.h) */
 

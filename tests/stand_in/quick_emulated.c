@@ -75,8 +75,7 @@ bool quick_emulated(struct CUctx_st *context, const struct kernel *kernel, unsig
 /* Whatever the strides, none is negative. */
 static int64_t spread(const struct sb_split_args *s)
 {
-	return s->panel ? (s->extent - 1) * s->from_i + (s->depth - 1) * s->from_k + 1
-			: (s->padded_depth - 1) * s->ld + s->padded_extent;
+	return (s->extent - 1) * s->from_i + (s->depth - 1) * s->from_k + 1;
 }
 
 bool quick_split(struct CUctx_st *context, const struct sb_split_args *s)
