@@ -15,7 +15,6 @@
 enum { TILE = 128, PADDED = 256, PIECE = 64 };
 
 static char message[800];
-
 /* Memory that a launch may read or write; a second one of the kind is the oracle's. */
 enum { PANEL_A, PANEL_B, PLANES_A, PLANES_B, EXPONENTS_A, EXPONENTS_B, FLAGS_A, FLAGS_B, C, WORK };
 enum { KINDS = WORK + 1 };

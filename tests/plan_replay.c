@@ -181,8 +181,7 @@ static void raise_flags(struct replay *r, int i)
 		return;
 	}
 	touch(r, flags, i, 1);
-	flags->known += step->count * step->depth;
-	EXPECT(r, flags->known <= all);
+	EXPECT(r, (flags->known += step->count * step->depth) <= all);
 }
 
 /* A panel that has arrived, or a piece of it as it is packed, becomes planes. */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 /* The longest that a queued piece of work may take. */
 #define PATIENCE 120.0
 
