@@ -109,16 +109,16 @@ struct sb_pack_args {
 };
 
 /*
- * A split kernel makes planes of an operand's rows [0, extent) and [0, depth) of k, the first of which
- * is a multiple of 64 of the panel's: of x(i,k) = from[i * from_i + k * from_k], zero beyond. It
- * writes all pieces and exponents of the padded extent and depth, and raises, for each 128 rows,
+ * A split kernel makes planes of an operand's rows [0, extent) and [0, depth) of k, the first of
+ * which is a multiple of 64 of the panel's: of x(i,k) = from[i * from_i + k * from_k], zero beyond.
+ * It writes all pieces and exponents of the padded extent and depth, and raises, for each 128 rows,
  * SB_NOT_FP16 if two fp16 do not hold an element of them, SB_NOT_BF16 if three bf16 do not either,
- * and SB_FAR_FP16. What begins in the middle of 128 rows has `middle` = 64, and its flags begin with
- * theirs. Where planes are NULL it only raises flags.
+ * and SB_FAR_FP16. What begins in the middle of 128 rows has `middle` = 64, and its flags begin
+ * with theirs. Where planes are NULL it only raises flags.
  *
  * `fp16` reads a canonical panel or a part of one: from_i = 1, from_k its leading dimension. `raw`
- * takes any strides and alignment, is coalesced where from_i or from_k is 1, and writes the canonical
- * panel as well, as a pack kernel does.
+ * takes any strides and alignment, is coalesced where from_i or from_k is 1, and writes the
+ * canonical panel as well, as a pack kernel does.
  */
 struct sb_split_args {
 	const float *from;

@@ -86,8 +86,8 @@ struct sb_halves {
 
 	/*
 	 * By a warp that has found elements which are not held, each thread of its own: `rows` from
-	 * row i on, and every apart-th of the slab's k from k on. They are read again, so that nobody
-	 * else keeps them.
+	 * row i on, and every apart-th of the slab's k from k on. They are read again, so that
+	 * nobody else keeps them.
 	 */
 	template <int rows, int apart>
 	SB_DEVICE static void raise_for(const sb_split_args &args, int i, int k)
@@ -101,8 +101,8 @@ struct sb_halves {
 			for (int r = 0; r < rows; r++)
 				if (i + r < args.extent && k < args.depth)
 					found |= exceeds_thirds(
-						sb_load(args.from + ((i + r) * args.from_i +
-								     k * args.from_k)));
+						sb_load(args.from +
+							((i + r) * args.from_i + k * args.from_k)));
 		}
 		raise(args, i, true, SB_NOT_FP16);
 		raise(args, i, found, SB_NOT_BF16);

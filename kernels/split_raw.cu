@@ -14,7 +14,8 @@ template <int BI, int BK, int threads> struct sb_split_raw {
 	static constexpr int warps = threads / 32, held = BK / warps;
 	static_assert(BK == SB_SPLIT_SLAB && BI == 32 && warps == 8, "");
 	static constexpr int piece = 64, pieces = BK / piece;
-	/* Values of a thread in a piece: when it reads along k, lines by halves of rows; and after. */
+	/* Values of a thread in a piece: when it reads along k, lines by halves of rows; and after.
+	 */
 	static constexpr int lines = BI / warps, halves = piece / 32, part = piece / warps;
 	static_assert(lines * halves == part && part * pieces == held, "");
 
@@ -51,7 +52,8 @@ template <int BI, int BK, int threads> struct sb_split_raw {
 
 			SB_UNROLL
 			for (int s = line; s < held; s += lines)
-				x[s] = s / lines * 32 < left ? sb_load(from + s / lines * 32) : 0.0f;
+				x[s] = s / lines * 32 < left ? sb_load(from + s / lines * 32)
+							     : 0.0f;
 		}
 		SB_UNROLL
 		for (int p = 0; p < pieces; p++) {
