@@ -36,7 +36,9 @@
  * an element that three bf16 do not hold it raises SB_NOT_BF16 and leaves the tile alone; a strict
  * kernel of 128 x 128 tiles that kernels.def names computes only those with SB_NOT_BF16 (all, where
  * flags_a is NULL). Where k is longer than SB_SPLIT_CHUNK, work has room for a tile's floats for
- * each block of `fp16x3` or `bf16x6`.
+ * each block of `fp16x3` or `bf16x6`. They resume where k is no longer than that: C has the sum of
+ * the chunks before this one; and the flags are known then from all of k, SB_NOT_BF16 too, which
+ * `bf16x6` obeys as if it had found out by itself.
  *
  * Planes, in the form PLANES: what `split_fp16` makes of a canonical panel. K being k rounded up to
  * whole 64s, plane p (0: high parts, 1: low parts) of rows [64 r, 64 r + 64) and of k in
@@ -107,20 +109,29 @@ struct sb_pack_args {
 };
 
 /*
- * A split kernel makes planes of a canonical panel or of a part of one that begins at a row that is
- * a multiple of 128: from[k * ld + i] for i < extent and k < depth. It writes all pieces and
- * exponents of the padded extent and depth, and raises SB_NOT_FP16 for each 128 rows of which two
- * fp16 do not hold an element. flags begin as zeros.
+ * A split kernel makes planes of an operand's rows [0, extent) and [0, depth) of k, the first of
+ * which is a multiple of 64 of the panel's: of x(i,k) = from[i * from_i + k * from_k], zero beyond.
+ * It writes all pieces and exponents of the padded extent and depth, and raises, for each 128 rows,
+ * SB_NOT_FP16 if two fp16 do not hold an element of them, SB_NOT_BF16 if three bf16 do not either,
+ * and SB_FAR_FP16. What begins in the middle of 128 rows has `middle` = 64, and its flags begin
+ * with theirs. Where planes are NULL it only raises flags.
+ *
+ * `fp16` reads a canonical panel or a part of one: from_i = 1, from_k its leading dimension. `raw`
+ * takes any strides and alignment, is coalesced where from_i or from_k is 1, and writes the
+ * canonical panel as well, as a pack kernel does.
  */
 struct sb_split_args {
 	const float *from;
+	float *panel; /* `raw`: to[k * ld + i] */
 	uint16_t *planes;
 	int32_t *exponents;
 	uint32_t *flags;
+	int64_t from_i, from_k;
 	int64_t ld, exponents_ld;
 	int32_t extent, depth;
-	int32_t padded_extent; /* a multiple of 128 */
+	int32_t padded_extent; /* a multiple of 64 */
 	int32_t padded_depth;  /* a multiple of 64 */
+	int32_t middle;	       /* 0 or 64 */
 };
 
 #endif

@@ -99,6 +99,16 @@ SB_DEVICE void sb_add_chunk(const sb_gemm_args &args, float (&sums)[count], int 
 	}
 }
 
+/* The sums of the chunks before come first. */
+SB_DEVICE void sb_add_left4(const sb_gemm_args &args, bool wide, int i, int j, float (&sums)[4])
+{
+	sb_float4 left = sb_left4(args, wide, i, j);
+
+	SB_UNROLL
+	for (int e = 0; e < 4; e++)
+		sums[e] = sb_add(left.x[e], sums[e]);
+}
+
 /*
  * C from the sums of 64 rows and 2 * count columns, the warpgroup's first of which are (j, i).
  * Neighbouring lanes exchange halves of two groups of eight columns, so that each has four in a
@@ -119,9 +129,11 @@ SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, int i, int j,
 			const float *near = &sums[c + 2 * h], *far = &sums[c + 4 + 2 * h];
 			float give0 = odd ? near[0] : far[0], give1 = odd ? near[1] : far[1];
 			float take0 = sb_shuffle_xor(give0, 1), take1 = sb_shuffle_xor(give1, 1);
-			const float four[4] = {odd ? take0 : near[0], odd ? take1 : near[1],
-					       odd ? far[0] : take0, odd ? far[1] : take1};
+			float four[4] = {odd ? take0 : near[0], odd ? take1 : near[1],
+					 odd ? far[0] : take0, odd ? far[1] : take1};
 
+			if (args.resume)
+				sb_add_left4(args, wide, column + 2 * c, row + 8 * h, four);
 			sb_finish4(args, wide, column + 2 * c, row + 8 * h, four);
 		}
 	}

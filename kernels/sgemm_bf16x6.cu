@@ -230,18 +230,34 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			sb_raise_flags(args.flags_b + j, SB_NOT_BF16);
 	}
 
-	/* Which halves are to be written. */
+	/*
+	 * Which halves are to be written. What of k was not in this launch has its flags raised
+	 * already; flags that others raise meanwhile are of what was found here as well.
+	 */
 	SB_DEVICE static unsigned written(const sb_gemm_args &args, const shared &tiles, int stage,
-					  unsigned wanted)
+					  const work &w)
 	{
-		int32_t found = 0;
+		unsigned found = 0;
 
 		if (!args.flags_a)
-			return wanted;
+			return w.wanted;
 		SB_UNROLL
 		for (int s = 0; s < split_warps; s++)
-			found |= sb_get_int(tiles.found, stage, s);
-		return found >> halves ? 0 : wanted & ~(unsigned)found;
+			found |= (unsigned)sb_get_int(tiles.found, stage, s);
+		found |= raised(args, w);
+		return found >> halves ? 0 : w.wanted & ~found;
+	}
+
+	SB_DEVICE static unsigned raised(const sb_gemm_args &args, const work &w)
+	{
+		unsigned found = 0;
+
+		SB_UNROLL
+		for (int h = 0; h < halves; h++)
+			if (w.wanted >> h & 1 &&
+			    sb_tile_flags(args, w.i * halves + h, w.j) & SB_NOT_BF16)
+				found |= 1u << h;
+		return found;
 	}
 
 	/* By a warp: that it has read a window. */
@@ -321,7 +337,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 				add_up(tiles, at, last ? left : chunk_windows, group, total);
 				/* What has been found in the tile came with its last window. */
 				if (last)
-					write = written(args, tiles, at.stage, w.wanted);
+					write = written(args, tiles, at.stage, w);
 				release(tiles, at.stage);
 				at.advance();
 				SB_UNROLL

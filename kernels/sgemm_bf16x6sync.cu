@@ -321,6 +321,11 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			finish(args, {at.row * BM, at.column * BN}, total);
 	}
 
+	SB_DEVICE static void finish(const sb_gemm_args &args, int i, int j, float sum)
+	{
+		sb_finish(args, i, j, args.resume ? sb_add(sb_left(args, i, j), sum) : sum);
+	}
+
 	SB_DEVICE static void finish(const sb_gemm_args &args, sb_corner corner,
 				     const float (&total)[held])
 	{
@@ -334,8 +339,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			for (int n = 0; n < tiles_n; n++) {
 				SB_UNROLL
 				for (int e = 0; e < 4; e++)
-					sb_finish(args, i + m * 16 + e / 2 * 8, j + n * 8 + e % 2,
-						  total[(m * tiles_n + n) * 4 + e]);
+					finish(args, i + m * 16 + e / 2 * 8, j + n * 8 + e % 2,
+					       total[(m * tiles_n + n) * 4 + e]);
 			}
 		}
 	}

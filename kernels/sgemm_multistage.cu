@@ -143,6 +143,8 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 
 		if (sb_passed_over<BM, BN>(args, corner))
 			return;
+		if (args.resume)
+			resume(args, corner, sums);
 		SB_ROLLED
 		for (int s = 0; s < stages - 1; s++) {
 			from.template copy<copies>(tiles, s * BK, 0, s < steps);
@@ -169,6 +171,16 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 			sums.flush();
 		}
 		finish(args, corner, sums);
+	}
+
+	SB_DEVICE static void resume(const sb_gemm_args &args, sb_corner corner, sb_sums<TM, TN> &sums)
+	{
+		SB_UNROLL
+		for (int c = 0; c < TN; c++) {
+			SB_UNROLL
+			for (int r = 0; r < TM; r++)
+				sums.total[r][c] = sb_left(args, corner.i + i_of(r), corner.j + j_of(c));
+		}
 	}
 
 	SB_DEVICE static void finish(const sb_gemm_args &args, sb_corner corner,

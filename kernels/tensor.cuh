@@ -156,6 +156,11 @@ SB_DEVICE void sb_raise_flags(uint32_t *p, uint32_t bits)
 	atomicOr(p, bits);
 }
 
+SB_DEVICE void sb_store_half(uint16_t *p, uint16_t value)
+{
+	*p = value;
+}
+
 /* Four 16-bit elements; p is aligned to 8 bytes. */
 SB_DEVICE void sb_store_words2(uint16_t *p, const sb_words2 &value)
 {

@@ -169,8 +169,7 @@ enum sb_status sb_carry_await_program(struct sb_device *device, enum sb_stream s
 	return status;
 }
 
-/* Is this the kind of step after which a block of C is written? */
-static bool writes(const struct sb_carry *c, const struct sb_step *step)
+bool sb_carry_writes(const struct sb_carry *c, const struct sb_step *step)
 {
 	return step->kind == (c->plan->buffers ? SB_STEP_DOWN : SB_STEP_GEMM);
 }
@@ -253,6 +252,12 @@ static enum sb_status drain_all(const struct sb_carry *all, int count)
 	return status;
 }
 
+/* Is C written by kernels? */
+static bool on_device(const struct sb_plan *plan)
+{
+	return plan->buffers == 0 || plan->settles;
+}
+
 enum sb_status sb_carry_out(struct sb_carry *all, int count)
 {
 	enum sb_status status = SB_OK, drained;
@@ -263,15 +268,15 @@ enum sb_status sb_carry_out(struct sb_carry *all, int count)
 		all[c].columns = all[c].rows = 0;
 	}
 	if (all->places[SB_OPERAND_A] == SB_PLACE_DEVICE ||
-	    all->places[SB_OPERAND_B] == SB_PLACE_DEVICE || all->plan->buffers == 0) {
+	    all->places[SB_OPERAND_B] == SB_PLACE_DEVICE || on_device(all->plan)) {
 		/* The streams whose kernels read an operand where it lies. */
-		for (int i = SB_STREAM_PACK; status == SB_OK && i <= SB_STREAM_COMPUTE_TOO; i++)
+		for (int i = SB_STREAM_PACK; status == SB_OK && i <= SB_STREAM_DOWN; i++)
 			status = sb_carry_await_program(all->device, (enum sb_stream)i);
 	}
 	if (status == SB_OK)
 		status = carry_through_rings(all, count);
 	/* All that came through the rings is there, even if a device dies afterwards. */
-	if (status == SB_OK && all->plan->buffers && !all->direct) {
+	if (status == SB_OK && !on_device(all->plan) && !all->direct) {
 		for (int c = 0; c < count; c++)
 			all[c].step = all[c].plan->count;
 		return SB_OK;
@@ -292,7 +297,7 @@ bool sb_carry_begun(const struct sb_carry *c)
 	if (c->columns || c->rows)
 		return true;
 	for (int i = 0; i < c->step; i++)
-		if (writes(c, &c->plan->steps[i]))
+		if (sb_carry_writes(c, &c->plan->steps[i]))
 			return true;
 	return false;
 }
@@ -304,7 +309,7 @@ void sb_carry_rest(const struct sb_carry *c, sb_carry_block *rest, void *context
 	for (int i = c->step; i < c->plan->count; i++) {
 		const struct sb_step *s = &c->plan->steps[i];
 
-		if (!writes(c, s))
+		if (!sb_carry_writes(c, s))
 			continue;
 		if (rows) {
 			rest(context, s->i0 + rows, s->j0 + columns, s->m - rows, 1);

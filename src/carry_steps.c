@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carry_steps.h"
 
+#include "carry_parts.h"
 #include "element.h"
 #include "launch.h"
 #include "plan_shape.h"
@@ -74,7 +75,6 @@ static enum sb_status pack(struct sb_carry *c, const struct sb_step *step)
 	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
 	struct source s = source_of(c->call, step->operand);
 	bool raw = o->way == SB_WAY_RAW;
-	int64_t bk = c->plan->tile_k;
 	struct sb_pack_args args = {
 		.from = raw ? (const float *)(uintptr_t)(c->base + step->from)
 			    : s.base + step->start * s.mn + step->k0 * s.k,
@@ -85,66 +85,17 @@ static enum sb_status pack(struct sb_carry *c, const struct sb_step *step)
 		.extent = (int32_t)step->count,
 		.depth = (int32_t)step->depth,
 		.padded_extent = (int32_t)step->padded,
-		.padded_depth = (int32_t)sb_round_up(step->depth, bk),
+		.padded_depth = (int32_t)sb_round_up(step->depth, c->plan->tile_k),
+	};
+	struct sb_split_args parts = {
+		.from = args.from,
+		.panel = args.to,
+		.from_i = args.from_i,
+		.from_k = args.from_k,
 	};
 
-	return sb_launch_pack(c->device, &args, step->stream);
-}
-
-static uint32_t *flags_at(const struct sb_carry *c, int operand, int64_t start)
-{
-	return (uint32_t *)(uintptr_t)(c->base + c->plan->operands[operand].flags_base) +
-	       start / SB_PLAN_FLAGGED;
-}
-
-static enum sb_status set_flags(struct sb_carry *c, const struct sb_step *step, unsigned value)
-{
-	int64_t count = sb_ceil_div(step->padded, SB_PLAN_FLAGGED);
-
-	return sb_device_check(
-		c->device,
-		c->device->cu->set_words(
-			(sb_cu_deviceptr)(uintptr_t)flags_at(c, step->operand, step->start), value,
-			(size_t)count, c->device->streams[step->stream]),
-		"setting flags");
-}
-
-static enum sb_status flag(struct sb_carry *c, const struct sb_step *step)
-{
-	return set_flags(c, step, SB_NOT_FP16);
-}
-
-/* Where a row's planes and exponents are, in a slot that begins at `base`. */
-static uint16_t *planes_at(const struct sb_carry *c, int operand, size_t base, int64_t row)
-{
-	return (uint16_t *)(uintptr_t)(c->base + base) +
-	       2 * row * c->plan->operands[operand].padded_k;
-}
-
-static int32_t *exponents_at(const struct sb_carry *c, int operand, size_t base, int64_t row)
-{
-	return (int32_t *)(uintptr_t)(c->base + base + c->plan->operands[operand].planes_bytes) +
-	       row;
-}
-
-static enum sb_status split(struct sb_carry *c, const struct sb_step *step)
-{
-	const struct sb_plan_operand *o = &c->plan->operands[step->operand];
-	struct sb_split_args args = {
-		.from = (const float *)(uintptr_t)(c->base + step->from),
-		.planes = planes_at(c, step->operand, step->to, step->into),
-		.exponents = exponents_at(c, step->operand, step->to, step->into),
-		.flags = flags_at(c, step->operand, step->start),
-		.ld = o->stride_k,
-		.exponents_ld = o->padded,
-		.extent = (int32_t)step->count,
-		.depth = (int32_t)step->depth,
-		.padded_extent = (int32_t)step->padded,
-		.padded_depth = (int32_t)o->padded_k,
-	};
-	enum sb_status status = set_flags(c, step, 0);
-
-	return status == SB_OK ? sb_launch_split(c->device, &args, step->stream) : status;
+	return c->plan->split ? sb_carry_split_to(c, step, step->parts, &parts)
+			      : sb_launch_pack(c->device, &args, step->stream);
 }
 
 /* From the same place of another device, in the form in which the kernel reads it. */
@@ -211,28 +162,6 @@ static const struct sb_kernel *kernel_for(const struct sb_carry *c, const struct
 	return sb_launch_prepare(c->device, alike) == SB_OK ? alike : c->kernel;
 }
 
-/* What the tiers of an emulated product read beside panels. */
-static void add_parts(const struct sb_carry *c, const struct sb_step *step,
-		      struct sb_gemm_args *args)
-{
-	const struct sb_plan_operand *a = &c->plan->operands[SB_OPERAND_A];
-	const struct sb_plan_operand *b = &c->plan->operands[SB_OPERAND_B];
-	size_t at_a = a->split_base + (size_t)step->slots[SB_OPERAND_A] * a->split_bytes;
-	size_t at_b = b->split_base + (size_t)step->slots[SB_OPERAND_B] * b->split_bytes;
-	int64_t row = c->plan->whole ? step->i0 : 0, column = c->plan->whole ? step->j0 : 0;
-
-	args->flags_a = flags_at(c, SB_OPERAND_A, step->i0);
-	args->flags_b = flags_at(c, SB_OPERAND_B, step->j0);
-	if (!c->plan->split)
-		return;
-	args->planes_a = planes_at(c, SB_OPERAND_A, at_a, row);
-	args->planes_b = planes_at(c, SB_OPERAND_B, at_b, column);
-	args->exponents_a = exponents_at(c, SB_OPERAND_A, at_a, row);
-	args->exponents_b = exponents_at(c, SB_OPERAND_B, at_b, column);
-	args->exponents_a_ld = a->padded;
-	args->exponents_b_ld = b->padded;
-}
-
 static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
 {
 	const struct sb_call *call = c->call;
@@ -241,11 +170,13 @@ static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
 	struct sb_gemm_args args = {
 		.c = in_place ? (float *)call->c + step->i0 + step->j0 * call->ldc
 			      : (float *)(uintptr_t)(c->base + step->to),
-		.ldc = in_place ? call->ldc : c->plan->buffer_ld,
+		.ldc = in_place		  ? call->ldc
+		       : c->plan->settles ? step->m
+					  : c->plan->buffer_ld,
 		.m = (int32_t)step->m,
 		.n = (int32_t)step->n,
 		.k = (int32_t)step->depth,
-		.alpha = last ? call->alpha : 1,
+		.alpha = last && !c->plan->settles ? call->alpha : 1,
 		/* Else beta is applied on the way out, so that C need not come up. */
 		.beta = in_place ? call->beta : 0,
 		.resume = step->k0 > 0,
@@ -256,7 +187,7 @@ static enum sb_status gemm(struct sb_carry *c, const struct sb_step *step)
 			(float *)(uintptr_t)(c->base + c->plan->work_base[step->stream ==
 									  SB_STREAM_COMPUTE_TOO]);
 	if (c->tiers)
-		add_parts(c, step, &args);
+		sb_carry_add_parts(c, step, &args);
 	args.a = operand_at(c, SB_OPERAND_A, step->a, step->i0, step->k0, &args.a_m, &args.a_k);
 	args.b = operand_at(c, SB_OPERAND_B, step->b, step->j0, step->k0, &args.b_n, &args.b_k);
 	return c->tiers ? sb_launch_tiers(c->device, c->tiers, &args, step->stream)
@@ -277,6 +208,26 @@ static void commit(void *context, const struct sb_chunk *piece, const void *from
 			 (double)call->beta);
 }
 
+/* A finished block is added to C on the device, where no gaps are between its columns. */
+static enum sb_status settle(struct sb_carry *c, const struct sb_step *step)
+{
+	const struct sb_call *call = c->call;
+	struct sb_gemm_args args = {
+		.c = (float *)call->c + step->i0 + step->j0 * call->ldc,
+		.ldc = call->ldc,
+		.m = (int32_t)step->m,
+		.n = (int32_t)step->n,
+		.k = 1,
+		.alpha = call->alpha,
+		.beta = call->beta,
+		.work = (float *)(uintptr_t)(c->base + step->from),
+		.work_i = 1,
+		.work_j = step->m,
+	};
+
+	return sb_launch_sum(c->device, &args, step->stream);
+}
+
 /* Done by degrees, as an upload is. */
 static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
 {
@@ -292,6 +243,8 @@ static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
 		.height = (size_t)step->n,
 	};
 
+	if (c->plan->settles)
+		return settle(c, step);
 	if (c->direct)
 		return sb_ring_copy(c->device, &lines, false, NULL);
 	*home = (struct sb_carry_home){
@@ -310,9 +263,14 @@ static enum sb_status down(struct sb_carry *c, const struct sb_step *step)
 }
 
 static enum sb_status (*const verbs[])(struct sb_carry *, const struct sb_step *) = {
-	[SB_STEP_CLEAR] = clear, [SB_STEP_UP] = up,	  [SB_STEP_PACK] = pack,
-	[SB_STEP_PEER] = peer,	 [SB_STEP_SPLIT] = split, [SB_STEP_FLAG] = flag,
-	[SB_STEP_GEMM] = gemm,	 [SB_STEP_DOWN] = down,
+	[SB_STEP_CLEAR] = clear,
+	[SB_STEP_UP] = up,
+	[SB_STEP_PACK] = pack,
+	[SB_STEP_PEER] = peer,
+	[SB_STEP_SPLIT] = sb_carry_split,
+	[SB_STEP_FLAG] = sb_carry_flag,
+	[SB_STEP_GEMM] = gemm,
+	[SB_STEP_DOWN] = down,
 };
 
 /* The one that has the panel which the step fetches. */
@@ -378,8 +336,9 @@ enum sb_status sb_carry_begin(struct sb_carry *c, int index)
 		status = verbs[step->kind](c, step);
 	if (sb_timeline_here)
 		sb_timeline_step_queued(c->device);
-	/* In place C is written from here on, whether its end can be announced or not. */
-	if (c->plan->buffers == 0 && step->kind == SB_STEP_GEMM && status == SB_OK)
+	/* On the device C is written from here on, whether its end can be announced or not. */
+	if ((c->plan->buffers == 0 || c->plan->settles) && sb_carry_writes(c, step) &&
+	    status == SB_OK)
 		c->step = index + 1;
 	if (status != SB_OK || (step->stream == SB_STREAM_UP && c->state->feeding) ||
 	    (step->stream == SB_STREAM_DOWN && c->state->fetching))

@@ -6,6 +6,9 @@
 #include "carry.h"
 #include "ring.h"
 
+/* Is this the kind of step after which a block of C is written? */
+bool sb_carry_writes(const struct sb_carry *carry, const struct sb_step *step);
+
 /* Blocks on their way home: each but the last of them holds a slot. */
 #define SB_CARRY_HOMES (SB_RING_SLOTS + 1)
 

@@ -169,7 +169,6 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 
 enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb_tiers *tiers)
 {
-	const struct sb_split_kernel *split = sb_registry_split();
 	const struct sb_kernel *all[SB_TIERS_KERNELS];
 	int count = sb_registry_tiers_kernels(tiers, all);
 	enum sb_status status = SB_OK;
@@ -177,8 +176,17 @@ enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb
 
 	for (int i = 0; status == SB_OK && i < count; i++)
 		status = sb_launch_prepare(device, all[i]);
-	if (status == SB_OK && tiers->fp16x3)
+	for (int i = 0; status == SB_OK && i < sb_registry_sums(); i++) {
+		const struct sb_sum_kernel *sum = sb_registry_sum_row(i);
+
+		status = find(device, sum->source, sum->name, &found);
+	}
+	/* Where nothing reads planes, a panel's guard may have to be asked by itself. */
+	for (int raw = 0; status == SB_OK && raw <= (tiers->fp16x3 != NULL); raw++) {
+		const struct sb_split_kernel *split = sb_registry_split(raw);
+
 		status = find(device, split->source, split->name, &found);
+	}
 	return status;
 }
 
@@ -217,8 +225,8 @@ static enum sb_status launch(struct sb_device *device, sb_cu_function function, 
 			       "a launch");
 }
 
-static enum sb_status launch_sum(struct sb_device *device, struct sb_gemm_args *args,
-				 enum sb_stream stream)
+enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args,
+			     enum sb_stream stream)
 {
 	const struct sb_sum_kernel *sum = sb_registry_sum(args->m, args->n, args->k,
 							  sb_launch_target(device).multiprocessors);
@@ -270,7 +278,7 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 		status = launch(device, found->function, blocks, kernel->threads, kernel->dynamic,
 				stream, args);
 	if (status == SB_OK && slabs > 1)
-		status = launch_sum(device, args, stream);
+		status = sb_launch_sum(device, args, stream);
 	return status;
 }
 
@@ -293,7 +301,7 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_args *args,
 			       enum sb_stream stream)
 {
-	const struct sb_split_kernel *split = sb_registry_split();
+	const struct sb_split_kernel *split = sb_registry_split(args->panel != NULL);
 	struct sb_split_args copy = *args;
 	struct function *found;
 	enum sb_status status = find(device, split->source, split->name, &found);

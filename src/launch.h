@@ -36,10 +36,15 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_args *args,
 			      enum sb_stream stream);
 
+/* Makes C of the sums that work holds, each with a slab's k (args.h). */
+enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args,
+			     enum sb_stream stream);
+
 /*
- * Splits a panel or a part of one; and launches each of the tiers in turn, on panels that have been
- * split and flags that say so. Work must have room for sb_registry_tiers_work() bytes. Where beta
- * is not zero and a launch after the first fails, C cannot be had again: the device is lost.
+ * Splits a canonical panel or a part of one, or, if args say where the panel is to be, an operand
+ * as it lies; and launches each of the tiers in turn, on panels that have been split and flags that
+ * say so. Work must have room for sb_registry_tiers_work() bytes. Where beta is not zero and a
+ * launch after the first fails, C cannot be had again: the device is lost.
  */
 enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_args *args,
 			       enum sb_stream stream);

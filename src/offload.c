@@ -129,10 +129,21 @@ static enum sb_status emulate(struct work *w, struct sb_manner *manner)
 		note_tiles(w, manner);
 	} else if (!sb_shares_begun(&w->shares)) {
 		manner->arithmetic = SB_STRICT;
-		manner->fallback =
-			status == SB_NO_MEMORY ? SB_FALLBACK_MEMORY : SB_FALLBACK_NO_KERNEL;
+		manner->fallback = SB_FALLBACK_NO_KERNEL;
 	}
 	return status;
+}
+
+/* What one device has too little memory for, another may have room for. */
+static enum sb_status emulate_anywhere(struct work *w, struct sb_manner *manner)
+{
+	enum sb_status status = emulate(w, manner);
+
+	if (status != SB_NO_MEMORY || w->shares.devices == 1 || sb_shares_begun(&w->shares))
+		return status;
+	sb_shares_drop(&w->shares);
+	w->shares.devices = 1;
+	return emulate(w, manner);
 }
 
 static enum sb_status work_on_devices(struct work *w, struct sb_decision *decision)
@@ -144,8 +155,10 @@ static enum sb_status work_on_devices(struct work *w, struct sb_decision *decisi
 
 	decision->manner = (struct sb_manner){.arithmetic = SB_STRICT};
 	if (decision->emulate)
-		status = emulate(w, &decision->manner);
-	if (status == SB_OK || status == SB_LOST || sb_shares_begun(&w->shares))
+		status = emulate_anywhere(w, &decision->manner);
+	/* Want of memory is no reason for other bits than a larger device would have given. */
+	if (status == SB_OK || status == SB_LOST || sb_shares_begun(&w->shares) ||
+	    (decision->emulate && status == SB_NO_MEMORY))
 		return status;
 	sb_shares_drop(&w->shares);
 	target.packs = lies(w, SB_PLACE_DEVICE);

@@ -142,9 +142,33 @@ static void lay_super_block(struct sb_layer *l, int panel_a, int first, int turn
 	}
 }
 
+/* All of both operands, run by run, for the flags that all of k decides. */
+static void lay_guard(struct sb_layer *l, int turns[SB_OPERANDS])
+{
+	const struct sb_plan *plan = l->plan;
+
+	l->guards = true;
+	for (int i = 0; i < SB_OPERANDS; i++)
+		for (int p = 0; p < plan->operands[i].panels; p++)
+			for (l->k0 = 0; l->k0 < l->wish->k && !l->failed; l->k0 += plan->run) {
+				int64_t left = l->wish->k - l->k0;
+				int slot;
+
+				l->depth = left < plan->run ? left : plan->run;
+				slot = bring_run(l, i, p, &turns[i]);
+				/* Nobody else reads it. */
+				l->used[i][slot][0] = l->filled[i][slot];
+			}
+	l->guards = false;
+	l->guarded = sb_plan_last(l);
+}
+
 static void lay_runs(struct sb_layer *l)
 {
 	int turns[SB_OPERANDS] = {0, 0};
+
+	if (l->plan->emulated)
+		lay_guard(l, turns);
 
 	for (int first = 0; first < l->plan->operands[SB_OPERAND_B].panels;
 	     first += l->plan->buffers)
@@ -165,6 +189,7 @@ static enum sb_status make(struct sb_plan *plan, const struct sb_plan_wish *wish
 	memset(l.used, 0xff, sizeof l.used);
 	memset(l.raw_packed, 0xff, sizeof l.raw_packed);
 	memset(l.downed, 0xff, sizeof l.downed);
+	l.guarded = SB_NO_STEP;
 	if (plan->whole && wish->among.devices > 1)
 		sb_plan_lay_among(&l);
 	else if (plan->whole)

@@ -17,10 +17,13 @@
  * come up in turn, and the GEMMs of a run go on from the raw totals that those of the run before
  * have left in the blocks' buffers (args.h). The blocks go down after the last run.
  *
- * A product that is emulated (the wish has tiers) is cut on borders of their tiles and never along
- * k, so that no plan changes a bit. Beside the slots of an operand lie their planes and exponents,
- * and a flag for each 128 of its rows; a panel that has arrived is split, or flagged as a whole
- * where there is no tier that reads planes.
+ * A product that is emulated (the wish has tiers) is cut on borders of their tiles, and along k, as
+ * above, on those of chunks alone, whose sums are added up in order: no plan changes a bit. Beside
+ * the slots of an operand lie their planes and exponents, and a flag for each 128 of its rows; a
+ * panel that has arrived is split, as it is packed or after it, or flagged as a whole where there
+ * is no tier that reads planes. Flags are about all of k. So where K is cut, all of both operands
+ * comes up once before, for its flags alone; and where C is on the device, finished blocks are
+ * added to it there.
  *
  * Streams run their own steps in order, each stream as far as it gets. A step waits for its
  * `needs`, all of them earlier steps. Each step that another stream waits for records its `event`;
@@ -116,7 +119,9 @@ struct sb_step {
 	int64_t k0, depth;	  /* of all but DOWN: the values of k */
 	bool run;		  /* they are not all there are */
 	int64_t into;		  /* PACK, SPLIT: where in the slot they begin */
-	int64_t padded;	      /* PACK, PEER, SPLIT, FLAG: rows to write, the rest of them zeros */
+	int64_t padded;	 /* PACK, PEER, SPLIT, FLAG: rows to write, the rest of them zeros */
+	int64_t flagged; /* PACK, SPLIT, FLAG: rows whose flags begin here, as zeros or raised */
+	size_t parts;	 /* PACK, emulated: the split slot */
 	int64_t i0, m, j0, n; /* of GEMM and DOWN: the block of C */
 	size_t a, b;	      /* GEMM: offsets of the first row and the first column */
 	int slots[2];	      /* GEMM, emulated: that they are in, of A and of B */
@@ -131,7 +136,8 @@ struct sb_plan {
 	bool whole;		    /* each operand has one slot, and all of C one buffer */
 	int tile_m, tile_n, tile_k; /* panels are padded to multiples of them, and cut on them */
 	bool panels_form;	    /* the kernels read canonical panels */
-	bool emulated, split;	    /* there are flags; there are planes */
+	bool emulated, split;	    /* there are flags; there are planes: PACK splits as well */
+	bool settles;	   /* C is on the device and has buffers: DOWN adds those to it there */
 	int64_t run;	   /* values of k in a run of slabs, where C stays; else all of k */
 	int stays;	   /* the operand that stays, where not both do */
 	int buffers;	   /* of C; 0: in place */

@@ -99,6 +99,25 @@ void sb_plan_land(struct sb_layer *l, int operand, int slot, int64_t start, int6
 		     operand, slot);
 }
 
+/*
+ * Of which rows the flags begin with a step that splits rows of a panel: of all of it, with the
+ * first. Where they have been raised before, of none.
+ */
+static int64_t flags_begin(const struct sb_layer *l, const struct sb_plan_operand *o, int64_t start,
+			   bool first)
+{
+	bool again = l->plan->run < l->wish->k && !(l->guards && l->k0 == 0);
+
+	return first && !again ? (o->extent - start < o->panel ? o->extent - start : o->panel) : 0;
+}
+
+static size_t parts_of(const struct sb_plan *plan, int operand, int slot)
+{
+	const struct sb_plan_operand *o = &plan->operands[operand];
+
+	return o->split_base + (plan->whole ? 0 : (size_t)slot * o->split_bytes);
+}
+
 /* Lays the packing of `count` rows that begin `into` the slot; the last piece writes the padding.
  */
 struct sb_step *sb_plan_pack(struct sb_layer *l, int operand, int slot, int64_t start,
@@ -112,6 +131,10 @@ struct sb_step *sb_plan_pack(struct sb_layer *l, int operand, int slot, int64_t 
 	need_readers(l, step, operand, slot);
 	step->into = into;
 	step->padded = end ? o->padded - into : count;
+	if (l->plan->split) {
+		step->parts = parts_of(l->plan, operand, slot);
+		step->flagged = flags_begin(l, o, start, l->plan->whole || into == 0);
+	}
 	return step;
 }
 
@@ -122,17 +145,23 @@ void sb_plan_split_panel(struct sb_layer *l, int operand, int slot, int64_t star
 	const struct sb_plan *plan = l->plan;
 	const struct sb_plan_operand *o = &plan->operands[operand];
 	int64_t into = plan->whole ? start : 0;
-	struct sb_step *step = sb_plan_bring(
-		l, plan->split ? SB_STEP_SPLIT : SB_STEP_FLAG, SB_STREAM_PACK,
-		SB_EVENT_SPLIT + operand * SB_PLAN_SLOTS + slot, operand, start, count,
-		o->split_base + (plan->whole ? 0 : (size_t)slot * o->split_bytes));
+	bool runs = plan->run < l->wish->k;
+	struct sb_step *step;
 
+	if (l->failed)
+		return;
+	if (plan->split ? plan->steps[arrived].kind == SB_STEP_PACK : runs && !l->guards)
+		return;
+	step = sb_plan_bring(l, plan->split ? SB_STEP_SPLIT : SB_STEP_FLAG, SB_STREAM_PACK,
+			     SB_EVENT_SPLIT + operand * SB_PLAN_SLOTS + slot, operand, start, count,
+			     parts_of(plan, operand, slot));
 	/* What has arrived has waited for whoever read the slot before. */
 	sb_plan_need(step, arrived);
 	step->from = o->base + (plan->whole ? (size_t)(start * o->stride_mn) * sizeof(float)
 					    : (size_t)slot * o->slot_bytes);
 	step->into = into;
 	step->padded = start + count == o->extent ? o->padded - into : count;
+	step->flagged = flags_begin(l, o, start, true);
 }
 
 /* Lays a block of C: its product, or a run of its slabs, and, unless C is on the device, its way
@@ -154,6 +183,7 @@ void sb_plan_multiply(struct sb_layer *l, const struct sb_span *a, const struct 
 	sb_plan_need(step, b->newest);
 	sb_plan_need(step, a->newest_peer);
 	sb_plan_need(step, b->newest_peer);
+	sb_plan_need(step, l->guarded);
 	/* Later runs come on the first one's stream. */
 	if (plan->buffers && !plan->whole && l->k0 == 0) {
 		sb_plan_need(step, l->downed[buffer]);

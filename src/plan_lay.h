@@ -34,6 +34,8 @@ struct sb_layer {
 	int downed[SB_PLAN_BUFFERS];
 	int64_t launched;
 	int64_t k0, depth; /* of the steps being laid */
+	bool guards;	   /* operands come up for their flags alone */
+	int guarded;	   /* the last step that raised some of those */
 	bool failed;
 };
 
@@ -64,8 +66,10 @@ void sb_plan_land(struct sb_layer *l, int operand, int slot, int64_t start, int6
 struct sb_step *sb_plan_pack(struct sb_layer *l, int operand, int slot, int64_t start,
 			     int64_t count, int64_t into, bool end, int event);
 
-/* Lays the splitting of a panel that has arrived in its slot by a step, or the raising of its
- * flags. */
+/*
+ * After a panel has arrived in its slot by a step: lays its splitting, unless it was packed and so
+ * split already, or the raising of its flags.
+ */
 void sb_plan_split_panel(struct sb_layer *l, int operand, int slot, int64_t start, int64_t count,
 			 int arrived);
 

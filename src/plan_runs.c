@@ -7,8 +7,20 @@
 #define STEPS_MANY (1 << 19) /* products; a plan of more takes too much memory itself */
 
 /* Runs of slabs that are tried, and panels of B in a super-block. */
-static const int64_t runs[] = {4096, 2048, 1024, 512, 256};
+static const int64_t runs[] = {4096, 2048, SB_PLAN_RUN, 512, 256};
 static const int blocks_of_super[] = {8, 4, 2, 1};
+
+/*
+ * Of A and of B: one run is read while another comes up, and while one of A, which is larger, comes
+ * up. With one of each they take turns, where memory is so short.
+ */
+static const int roomy[SB_OPERANDS] = {2, 4}, lean[SB_OPERANDS] = {1, 1};
+
+/* K of an emulated product is cut on borders of chunks, which its kernels go on from. */
+static bool may_run(const struct sb_plan_wish *wish, int64_t run)
+{
+	return run < wish->k && (!wish->tiers || run == SB_PLAN_RUN);
+}
 
 /*
  * Makes the panels of B as wide as fit, and then all as wide as each other. Rows and columns that
@@ -17,15 +29,16 @@ static const int blocks_of_super[] = {8, 4, 2, 1};
  */
 static double try_super(struct sb_plan *plan, const struct sb_plan_wish *wish, struct sb_super *s)
 {
-	const int64_t tile = wish->kernel->bn, room = (int64_t)(wish->device_bytes / sizeof(float));
+	const int64_t tile = plan->tile_n, room = (int64_t)(wish->device_bytes / sizeof(float));
 	const struct sb_plan_operand *a = &plan->operands[SB_OPERAND_A];
 	const struct sb_plan_operand *b = &plan->operands[SB_OPERAND_B];
-	int64_t left = room - SB_SUPER_SLOTS_A * s->high * s->run, groups;
+	int64_t left = room - s->slots[SB_OPERAND_A] * s->high * s->run, groups;
 	double lines, longer;
 
 	if (left <= 0)
 		return 0;
-	s->wide = sb_least(left / (s->blocks * s->high + SB_SUPER_SLOTS_B * s->run) / tile * tile,
+	s->wide = sb_least(left / (s->blocks * s->high + s->slots[SB_OPERAND_B] * s->run) / tile *
+				   tile,
 			   sb_round_up(sb_ceil_div(wish->n, s->blocks), tile));
 	while (s->wide > 0 && !sb_plan_lay_out_super(plan, wish, s))
 		s->wide = (s->wide - 1) * 15 / 16 / tile * tile;
@@ -38,21 +51,23 @@ static double try_super(struct sb_plan *plan, const struct sb_plan_wish *wish, s
 		return 0;
 	lines = (a->slots ? (double)groups * (double)a->extent : 1) +
 		(b->slots ? (double)a->panels * (double)b->extent : 0);
+	/* Flags first. */
+	if (wish->tiers)
+		lines += (double)a->extent + (double)b->extent;
 	longer = (double)(a->panel > b->panel ? a->panel : b->panel);
 	return lines * (1 + 128.0 / longer) * (1 + 64.0 / (double)b->panel) *
 	       (1 + 64.0 / (double)s->run) * (1 + 0.1 / plan->buffers);
 }
 
-double sb_plan_fit_runs(struct sb_plan *plan, const struct sb_plan_wish *wish)
+/* The best super-blocks with so many slots: their cost, or 0 if none fits. */
+static double best_super(struct sb_plan *plan, const struct sb_plan_wish *wish, const int *slots,
+			 struct sb_super *best)
 {
-	struct sb_super best = {0};
 	double least = 0;
 
-	if (wish->place_c == SB_PLACE_DEVICE || !sb_registry_resumes(wish->kernel))
-		return 0;
 	for (int64_t rows = 1;; rows += 1 + rows / 8) {
-		struct sb_super s = {
-			.high = sb_round_up(sb_ceil_div(wish->m, rows), wish->kernel->bm)};
+		struct sb_super s = {.high = sb_round_up(sb_ceil_div(wish->m, rows), plan->tile_m),
+				     .slots = {slots[SB_OPERAND_A], slots[SB_OPERAND_B]}};
 
 		for (size_t r = 0; r < sizeof runs / sizeof *runs; r++)
 			for (size_t b = 0; b < sizeof blocks_of_super / sizeof *blocks_of_super;
@@ -61,14 +76,27 @@ double sb_plan_fit_runs(struct sb_plan *plan, const struct sb_plan_wish *wish)
 
 				s.run = runs[r];
 				s.blocks = blocks_of_super[b];
-				cost = s.run < wish->k ? try_super(plan, wish, &s) : 0;
+				cost = may_run(wish, s.run) ? try_super(plan, wish, &s) : 0;
 				if (cost > 0 && (least == 0 || cost < least)) {
 					least = cost;
-					best = s;
+					*best = s;
 				}
 			}
-		if (s.high <= wish->kernel->bm)
-			break;
+		if (s.high <= plan->tile_m)
+			return least;
 	}
+}
+
+double sb_plan_fit_runs(struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	struct sb_super best = {0};
+	double least;
+
+	if (!wish->tiers &&
+	    (wish->place_c == SB_PLACE_DEVICE || !sb_registry_resumes(wish->kernel)))
+		return 0;
+	least = best_super(plan, wish, roomy, &best);
+	if (least == 0 && wish->tiers)
+		least = best_super(plan, wish, lean, &best);
 	return least > 0 && sb_plan_lay_out_super(plan, wish, &best) ? least : 0;
 }

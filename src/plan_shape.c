@@ -13,6 +13,8 @@
 #define RAW_SHARE   32	/* of the region that a raw buffer, or one more block of C, may take */
 #define BUFFERS	    4
 
+_Static_assert(SB_PLAN_RUN == SB_SPLIT_CHUNK, "a run of an emulated product is one chunk");
+
 /* Widths tried when not everything fits, widest first. */
 static const int64_t widths[] = {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 1};
 
@@ -99,9 +101,10 @@ static void set_split(struct sb_plan_operand *o, const struct sb_plan *plan)
 	o->split_bytes = o->planes_bytes + bytes_of(o->padded, slabs);
 }
 
-/* Raw buffers hold lines along k, a pack block's worth at least. */
+/* Raw buffers hold lines along k, a block's worth at least. */
 static void set_raw(struct sb_plan *plan, int64_t k, size_t limit)
 {
+	const int64_t least = plan->split ? SB_PLAN_PIECE : RAW_LEAST;
 	int64_t pitch = sb_round_up(k, SB_PAD), lines, most = 0;
 
 	plan->raw_bytes = 0;
@@ -110,10 +113,10 @@ static void set_raw(struct sb_plan *plan, int64_t k, size_t limit)
 
 		if (o->way != SB_WAY_RAW)
 			continue;
-		lines = (int64_t)(limit / ((size_t)pitch * ELEMENT)) / RAW_LEAST * RAW_LEAST;
-		if (lines < RAW_LEAST)
-			lines = RAW_LEAST;
-		lines = sb_least(lines, sb_round_up(o->panel, RAW_LEAST));
+		lines = (int64_t)(limit / ((size_t)pitch * ELEMENT)) / least * least;
+		if (lines < least)
+			lines = least;
+		lines = sb_least(lines, sb_round_up(o->panel, least));
 		plan->raw_pitch[i] = pitch;
 		plan->raw_lines[i] = lines;
 		if (lines > most)
@@ -214,6 +217,7 @@ static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 	bool c_in_place = wish->place_c == SB_PLACE_DEVICE;
 
 	plan->whole = true;
+	plan->settles = false;
 	plan->run = wish->k;
 	for (int i = 0; i < SB_OPERANDS; i++) {
 		struct sb_plan_operand *o = &plan->operands[i];
@@ -232,12 +236,12 @@ static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 }
 
 /*
- * One shape under a bound: operand `stays` gets as many slots as fit beside two of the other. The
- * rows and columns that would cross the wire, weighed against narrow panels, or 0 if it does not
- * fit.
+ * One shape under a bound: operand `stays` gets as many slots as fit beside two of the other, or,
+ * if lean, one. The rows and columns that would cross the wire, weighed against narrow panels, or 0
+ * if it does not fit.
  */
 static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, int64_t width,
-			int stays)
+			int stays, bool lean)
 {
 	const int tiles[] = {plan->tile_m, plan->tile_n};
 	struct sb_plan_operand *stay = &plan->operands[stays];
@@ -247,11 +251,11 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 	double lines;
 
 	for (int i = 0; i < SB_OPERANDS; i++)
-		set_slots(&plan->operands[i], sb_round_up(width, tiles[i]), i == stays ? 1 : 2,
-			  tiles[i], wish->k, plan);
+		set_slots(&plan->operands[i], sb_round_up(width, tiles[i]),
+			  i == stays || lean ? 1 : 2, tiles[i], wish->k, plan);
 	blocks = (int64_t)stay->panels * pass->panels;
 	set_raw(plan, wish->k, wish->device_bytes / RAW_SHARE);
-	set_buffers(plan, sb_least(blocks, 2), wish->place_c == SB_PLACE_DEVICE);
+	set_buffers(plan, sb_least(blocks, lean ? 1 : 2), wish->place_c == SB_PLACE_DEVICE);
 	set_work(plan, wish, wish->k);
 	if (lay_out(plan) > wish->device_bytes)
 		return 0;
@@ -276,17 +280,14 @@ static double try_width(struct sb_plan *plan, const struct sb_plan_wish *wish, i
 	return lines * (1 + 128.0 / (double)stay->panel);
 }
 
-/* The best of these shapes, laid out; its cost, or 0 if none fits. */
-static double fits_passing(struct sb_plan *plan, const struct sb_plan_wish *wish)
+static double best_width(struct sb_plan *plan, const struct sb_plan_wish *wish, bool lean)
 {
 	double best = 0;
 	int best_width = 0, best_stays = 0;
 
-	plan->whole = false;
-	plan->run = wish->k;
 	for (int w = 0; w < (int)(sizeof widths / sizeof *widths); w++)
 		for (int stays = 0; stays < SB_OPERANDS; stays++) {
-			double cost = try_width(plan, wish, widths[w], stays);
+			double cost = try_width(plan, wish, widths[w], stays, lean);
 
 			if (cost > 0 && (best == 0 || cost < best)) {
 				best = cost;
@@ -294,7 +295,18 @@ static double fits_passing(struct sb_plan *plan, const struct sb_plan_wish *wish
 				best_stays = stays;
 			}
 		}
-	return best > 0 ? try_width(plan, wish, widths[best_width], best_stays) : 0;
+	return best > 0 ? try_width(plan, wish, widths[best_width], best_stays, lean) : 0;
+}
+
+/* The best of these shapes, laid out; its cost, or 0 if none fits. */
+static double fits_passing(struct sb_plan *plan, const struct sb_plan_wish *wish)
+{
+	double cost;
+
+	plan->whole = plan->settles = false;
+	plan->run = wish->k;
+	cost = best_width(plan, wish, false);
+	return cost > 0 || !wish->tiers ? cost : best_width(plan, wish, true);
 }
 
 bool sb_plan_lay_out_super(struct sb_plan *plan, const struct sb_plan_wish *wish,
@@ -304,11 +316,12 @@ bool sb_plan_lay_out_super(struct sb_plan *plan, const struct sb_plan_wish *wish
 	struct sb_plan_operand *b = &plan->operands[SB_OPERAND_B];
 
 	plan->run = s->run;
-	set_slots(a, s->high, SB_SUPER_SLOTS_A, wish->kernel->bm, s->run, plan);
-	set_slots(b, s->wide, SB_SUPER_SLOTS_B, wish->kernel->bn, s->run, plan);
+	plan->settles = wish->place_c == SB_PLACE_DEVICE;
+	set_slots(a, s->high, s->slots[SB_OPERAND_A], plan->tile_m, s->run, plan);
+	set_slots(b, s->wide, s->slots[SB_OPERAND_B], plan->tile_n, s->run, plan);
 	/* There are more runs than panels. */
-	a->slots = a->way == SB_WAY_IN_PLACE ? 0 : SB_SUPER_SLOTS_A;
-	b->slots = b->way == SB_WAY_IN_PLACE ? 0 : SB_SUPER_SLOTS_B;
+	a->slots = a->way == SB_WAY_IN_PLACE ? 0 : s->slots[SB_OPERAND_A];
+	b->slots = b->way == SB_WAY_IN_PLACE ? 0 : s->slots[SB_OPERAND_B];
 	set_raw(plan, s->run, wish->device_bytes / RAW_SHARE);
 	set_buffers(plan, sb_least(s->blocks, b->panels), false);
 	set_work(plan, wish, s->run);

@@ -45,7 +45,7 @@ static double end_of(struct clocks *clocks, double begin, const struct sb_step *
 		return begin + COPY +
 		       (double)step->m * (double)step->n * sizeof(float) / pace->down;
 	case SB_STEP_PACK:
-		return begin + LAUNCH + 2 * bytes / MEMORY;
+		return begin + LAUNCH + (wish->tiers->fp16x3 ? 3 : 2) * bytes / MEMORY;
 	case SB_STEP_SPLIT:
 		return begin + sb_registry_split_seconds(step->count, step->depth);
 	case SB_STEP_GEMM:

@@ -72,9 +72,9 @@ static const char *const persistent_sources[] = {"sgemm_persistent"};
 #define PERSISTENT_MOST 256
 
 /* Methods whose totals may begin with what a launch before has left. */
-static const char *const resuming_sources[] = {"sgemm_plain",  "sgemm_bulk", "sgemm_persistent",
-					       "sgemm_split",  "sgemm_slab", "sgemm_thin",
-					       "sgemm_gather", "sgemm_rank"};
+static const char *const resuming_sources[] = {
+	"sgemm_plain", "sgemm_multistage", "sgemm_bulk",   "sgemm_persistent", "sgemm_split",
+	"sgemm_slab",  "sgemm_thin",	   "sgemm_gather", "sgemm_rank"};
 
 static bool among(const struct sb_kernel *kernel, const char *const *sources, size_t count)
 {

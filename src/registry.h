@@ -154,7 +154,8 @@ double sb_registry_tiers_seconds(const struct sb_tiers *tiers, int64_t m, int64_
 double sb_registry_split_seconds(int64_t lines, int64_t k);
 double sb_registry_emulated_seconds(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
 				    int multiprocessors);
-const struct sb_split_kernel *sb_registry_split(void);
+/* The split kernel for an operand as it lies (raw), or for a canonical panel. */
+const struct sb_split_kernel *sb_registry_split(bool raw);
 
 /* Of a kernel on the tensor cores: its grid, where so many blocks run at once; and seconds at a
  * rate in FLOP/s of each multiprocessor. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <string.h>
 
 #include "args.h"
 #include "registry.h"
@@ -253,7 +254,12 @@ double sb_registry_emulated_seconds(const struct sb_tiers *tiers, int64_t m, int
 	return seconds;
 }
 
-const struct sb_split_kernel *sb_registry_split(void)
+const struct sb_split_kernel *sb_registry_split(bool raw)
 {
-	return &split_kernels[0];
+	const char *source = raw ? "split_raw" : "split_fp16";
+	size_t row = 0;
+
+	while (row + 1 < COUNT(split_kernels) && strcmp(split_kernels[row].source, source) != 0)
+		row++;
+	return &split_kernels[row];
 }

@@ -12,7 +12,8 @@ enum spice {
 	FINE_SPREAD, /* too far apart in a slab for two fp16: one row */
 	WIDE_SPREAD, /* below what three bf16 reach: one row */
 	NOT_FINITE,  /* a NaN and an infinity */
-	ALL_KINDS    /* in different tiles */
+	ALL_KINDS,   /* in different tiles */
+	THREE_TIERS  /* of the last row of A and the last column of B, no NaN */
 };
 
 struct spiced {
@@ -44,11 +45,11 @@ static inline void spice(const struct product_data *d, enum spice kind)
 {
 	int64_t m = d->call.m, k = d->call.k, n = d->call.n;
 
-	if (kind == FINE_SPREAD || kind == ALL_KINDS)
+	if (kind == FINE_SPREAD || kind == ALL_KINDS || kind == THREE_TIERS)
 		*spiced_a(d, m - 1, k / 2) = 0x1.234568p-40f;
 	if (kind == WIDE_SPREAD)
 		*spiced_a(d, 0, k - 1) = 0x1.234568p-120f;
-	if (kind == ALL_KINDS)
+	if (kind == ALL_KINDS || kind == THREE_TIERS)
 		*spiced_b(d, 3, n - 1) = 0x1.234568p-120f;
 	if (kind == NOT_FINITE || kind == ALL_KINDS)
 		*spiced_a(d, m / 2, 1) = __builtin_nanf("");
@@ -130,6 +131,38 @@ static inline enum sb_status run_emulated(struct product_data *d, struct sb_deci
 	memcpy(d->c, before, d->c_count * sizeof *before);
 	free(before);
 	return status;
+}
+
+/* A, B and C in device memory; C in place, with its old values read where beta asks for them. */
+static inline void run_in_place(const struct product_data *prepared)
+{
+	struct sb_device *device = sb_device();
+	struct product_data d = *prepared;
+	struct sb_decision decision = {.emulate = true, .on_device = true, .side = SB_GPU};
+	size_t bytes[] = {spiced_bytes_a(&d), spiced_bytes_b(&d), d.c_count * sizeof(float)};
+	const float *from[] = {d.a, d.b, d.c};
+	sb_cu_deviceptr at[3];
+	struct sb_visit visit;
+	int finished = 0;
+
+	CHECK(sb_device_enter(device, &visit) == SB_OK);
+	for (int o = 0; o < 3; o++) {
+		CHECK(device->cu->memory_alloc(&at[o], bytes[o]) == 0);
+		CHECK(device->cu->copy_up(at[o], from[o], bytes[o], NULL) == 0);
+	}
+	sb_device_leave(device, &visit);
+	d.call.a = (const void *)(uintptr_t)at[0];
+	d.call.b = (const void *)(uintptr_t)at[1];
+	d.call.c = (float *)(uintptr_t)at[2] + ((float *)prepared->call.c - d.c);
+	CHECK(carry(&d.call, &decision, &finished) == SB_OK && finished == 0);
+	d.c = malloc(bytes[2]);
+	CHECK(sb_device_enter(device, &visit) == SB_OK);
+	CHECK(device->cu->copy_down(d.c, at[2], bytes[2], NULL) == 0);
+	for (int o = 0; o < 3; o++)
+		CHECK(device->cu->memory_free(at[o]) == 0);
+	sb_device_leave(device, &visit);
+	CHECK(product_right(&d));
+	free(d.c);
 }
 
 #endif

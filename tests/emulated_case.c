@@ -15,7 +15,6 @@
 enum { TILE = 128, PADDED = 256, PIECE = 64 };
 
 static char message[800];
-
 /* Memory that a launch may read or write; a second one of the kind is the oracle's. */
 enum { PANEL_A, PANEL_B, PLANES_A, PLANES_B, EXPONENTS_A, EXPONENTS_B, FLAGS_A, FLAGS_B, C, WORK };
 enum { KINDS = WORK + 1 };
@@ -218,20 +217,22 @@ static const char *launch(struct run *run, const struct sb_emulated_row *row, in
 static struct sb_split_args half(const struct run *run, const struct memory *memory, int of)
 {
 	int extent = of ? run->test->n : run->test->m;
-	struct sb_split_args args = {
+	int64_t ld = of ? run->ld_b : run->ld_a;
+
+	return (struct sb_split_args){
 		.from = (const float *)memory->bytes[PANEL_A + of],
 		.planes = (uint16_t *)memory->bytes[PLANES_A + of],
 		.exponents = (int32_t *)memory->bytes[EXPONENTS_A + of],
 		.flags = (uint32_t *)memory->bytes[FLAGS_A + of],
-		.ld = of ? run->ld_b : run->ld_a,
-		.exponents_ld = of ? run->ld_b : run->ld_a,
+		.from_i = 1,
+		.from_k = ld,
+		.ld = ld,
+		.exponents_ld = ld,
 		.extent = extent,
 		.depth = run->test->k,
 		.padded_extent = (int32_t)up(extent, TILE),
 		.padded_depth = (int32_t)run->depth,
 	};
-
-	return args;
 }
 
 static const char *split(struct run *run, int of)

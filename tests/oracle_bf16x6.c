@@ -18,6 +18,13 @@ static bool split(float x, uint16_t *part)
 	return rest == 0;
 }
 
+bool sb_oracle_thirds(float x)
+{
+	uint16_t part[PLANES];
+
+	return split(x, part);
+}
+
 static bool load_a(const struct sb_gemm_args *args, struct tile *tile, int64_t k0)
 {
 	bool held = true;
@@ -90,7 +97,7 @@ static void make(const struct sb_gemm_args *args, struct tile *tile)
 		args->flags_a[tile->i0 / TILE] |= SB_NOT_BF16;
 	if (!b_held && args->flags_b != NULL)
 		args->flags_b[tile->j0 / TILE] |= SB_NOT_BF16;
-	if ((a_held && b_held) || args->flags_a == NULL)
+	if (!(sb_oracle_flags(args, tile) & SB_NOT_BF16))
 		sb_oracle_store(args, tile);
 }
 

@@ -64,6 +64,8 @@ static struct side open_side(int64_t extent, int64_t k, const float *from, int64
 						.planes = side.planes,
 						.exponents = side.exponents,
 						.flags = side.flags,
+						.from_i = 1,
+						.from_k = ld,
 						.ld = ld,
 						.exponents_ld = ld,
 						.extent = (int32_t)extent,

@@ -23,7 +23,9 @@ static int64_t deep(int64_t k)
 
 static float element(const struct sb_split_args *args, int64_t mn, int64_t k)
 {
-	return mn < args->extent && k < args->depth ? args->from[k * args->ld + mn] : 0;
+	return mn < args->extent && k < args->depth
+		       ? args->from[mn * args->from_i + k * args->from_k]
+		       : 0;
 }
 
 /* The exponent that scales row mn in the slab from k0 on; false where there is none. */
@@ -62,9 +64,20 @@ static bool split(float x, int e, uint16_t *hi, uint16_t *lo)
 	return fabsf(rest) <= 0x1p-22f * fabsf(y) && (y != 0 || x == 0);
 }
 
+static void pack(const struct sb_split_args *args)
+{
+	for (int64_t k = 0; k < args->padded_depth; k++)
+		for (int64_t mn = 0; mn < args->padded_extent; mn++)
+			args->panel[k * args->ld + mn] = element(args, mn, k);
+}
+
 void sb_oracle_split(const struct sb_split_args *args)
 {
+	if (args->panel)
+		pack(args);
 	for (int64_t mn = 0; mn < args->padded_extent; mn++) {
+		uint32_t *flags = &args->flags[(mn + args->middle) / TILE];
+
 		for (int64_t k0 = 0; k0 < args->padded_depth; k0 += SB_SPLIT_SLAB) {
 			int64_t k1 = k0 + SB_SPLIT_SLAB < args->padded_depth ? k0 + SB_SPLIT_SLAB
 									     : args->padded_depth;
@@ -76,15 +89,20 @@ void sb_oracle_split(const struct sb_split_args *args)
 				uint16_t hi, lo;
 
 				held = split(element(args, mn, k), e, &hi, &lo) && held;
+				if (!sb_oracle_thirds(element(args, mn, k)))
+					*flags |= SB_NOT_BF16;
+				if (!args->planes)
+					continue;
 				args->planes[at] = hi;
 				args->planes[at + PIECE * PIECE] = lo;
 			}
-			args->exponents[k0 / SB_SPLIT_SLAB * args->exponents_ld + mn] =
-				(127 - e) * (1 << 23);
+			if (args->planes)
+				args->exponents[k0 / SB_SPLIT_SLAB * args->exponents_ld + mn] =
+					(127 - e) * (1 << 23);
 			if (!held)
-				args->flags[mn / TILE] |= SB_NOT_FP16;
+				*flags |= SB_NOT_FP16;
 			if (e < SB_NEAR_LEAST || e > SB_NEAR_MOST)
-				args->flags[mn / TILE] |= SB_FAR_FP16;
+				*flags |= SB_FAR_FP16;
 		}
 	}
 }

@@ -66,7 +66,8 @@ void sb_oracle_store(const struct sb_gemm_args *args, const struct tile *tile)
 	for (int j = 0; j < tile->columns; j++) {
 		for (int i = 0; i < tile->rows; i++) {
 			float *c = args->c + tile->i0 + i + (tile->j0 + j) * args->ldc;
-			float t = args->alpha * tile->result.at[i][j];
+			float left = args->resume ? *c : 0, sum = left + tile->result.at[i][j];
+			float t = args->alpha * sum;
 
 			if (args->beta != 0.0f) {
 				float scaled = args->beta * *c;

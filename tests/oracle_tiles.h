@@ -32,6 +32,9 @@ void sb_oracle_tiles(const struct sb_gemm_args *args,
 /* The flags of a tile's rows and columns; 0 without. */
 unsigned sb_oracle_flags(const struct sb_gemm_args *args, const struct tile *tile);
 
+/* Whether three bf16 are an element. */
+bool sb_oracle_thirds(float x);
+
 void sb_oracle_clear(struct tile_sums *sums);
 /* sums += the products of plane a of A and plane b of B, steps of the window ascending. */
 void sb_oracle_multiply(const struct tile *tile, enum sb_core_format format, int a, int b,

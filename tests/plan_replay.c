@@ -16,6 +16,7 @@ struct region {
 	int64_t start, count; /* of the operand, or i0 and m of a block */
 	int64_t start_j, count_j;
 	int64_t k0, depth; /* the values of k that it holds, or that a block has summed */
+	int64_t known;	   /* of flags: how many elements they speak of */
 	int reader[SB_STREAMS], writer[SB_STREAMS];
 };
 
@@ -111,6 +112,12 @@ static void fill(struct region *region, const struct sb_step *step)
 	region->depth = step->depth;
 }
 
+/* Of the panel that begins there. */
+static int64_t rows_of(const struct sb_plan_operand *o, int64_t start)
+{
+	return o->extent - start < o->panel ? o->extent - start : o->panel;
+}
+
 /* A block may be the product of several panels of an operand that lies whole. */
 static void read_panels(struct replay *r, int i, int operand, size_t at, int64_t start,
 			int64_t count)
@@ -136,9 +143,7 @@ static void read_panels(struct replay *r, int i, int operand, size_t at, int64_t
 			region_at(r, o->base + (size_t)(first * o->stride_mn) * sizeof(float));
 
 		touch(r, region, i, 0);
-		EXPECT(r, region->start == first &&
-				  region->count == (o->extent - first < o->panel ? o->extent - first
-										 : o->panel));
+		EXPECT(r, region->start == first && region->count == rows_of(o, first));
 	}
 }
 
@@ -154,57 +159,89 @@ static size_t flags_of(const struct sb_plan_operand *o, int64_t start)
 	return o->flags_base + (size_t)(start / FLAGGED) * sizeof(uint32_t);
 }
 
-/* A panel that has arrived, all of it, becomes planes, or is flagged. */
+/* Flags begin once and then gather what all of the panel says; what says it again changes none. */
+static void raise_flags(struct replay *r, int i)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	const struct sb_plan_operand *o = &r->plan->operands[step->operand];
+	int64_t first = r->plan->whole ? step->start : step->start - step->into;
+	struct region *flags = region_at(r, flags_of(o, first));
+	int64_t all = rows_of(o, first) * r->wish->k;
+
+	if (step->flagged) {
+		EXPECT(r, step->flagged == rows_of(o, first) && step->start == first && !step->k0);
+		flags->known = 0;
+	}
+	EXPECT(r, first % o->panel == 0 && (step->flagged || flags->count));
+	flags->start = first;
+	flags->count = rows_of(o, first);
+	if (flags->known == all) {
+		EXPECT(r, r->plan->run < r->wish->k);
+		touch(r, flags, i, 0);
+		return;
+	}
+	touch(r, flags, i, 1);
+	EXPECT(r, (flags->known += step->count * step->depth) <= all);
+}
+
+/* A panel that has arrived, or a piece of it as it is packed, becomes planes. */
+static void write_planes(struct replay *r, int i, size_t parts)
+{
+	const struct sb_step *step = &r->plan->steps[i];
+	const struct sb_plan_operand *o = &r->plan->operands[step->operand];
+	int64_t into = r->plan->whole ? step->into : 0, end = step->start + step->count;
+	int slot = (int)((parts - o->split_base) / o->split_bytes);
+	struct region *planes = region_at(r, planes_of(o, slot, into));
+
+	EXPECT(r, parts == o->split_base + (r->plan->whole ? 0 : (size_t)slot * o->split_bytes));
+	EXPECT(r, step->start % 64 == 0 && (step->count % 64 == 0 || end == o->extent));
+	EXPECT(r, step->padded % 64 == 0 && step->into + step->padded <= o->padded);
+	touch(r, planes, i, 1);
+	if (step->into == into)
+		planes->count = 0;
+	fill(planes, step);
+	raise_flags(r, i);
+}
+
+/* What has arrived, all of a panel. */
 static void replay_split(struct replay *r, int i)
 {
 	const struct sb_step *step = &r->plan->steps[i];
 	const struct sb_plan_operand *o = &r->plan->operands[step->operand];
-	struct region *flags = region_at(r, flags_of(o, step->start));
+	struct region *panel = region_at(r, step->from);
 	int64_t end = step->start + step->count;
 
 	EXPECT(r, r->plan->emulated && r->plan->split == (step->kind == SB_STEP_SPLIT));
 	EXPECT(r, step->start % FLAGGED == 0 && (step->count % FLAGGED == 0 || end == o->extent));
-	EXPECT(r, step->padded % FLAGGED == 0 && step->padded >= step->count);
-	touch(r, flags, i, 1);
-	fill(flags, step);
-	if (step->kind == SB_STEP_SPLIT) {
-		int slot = (int)((step->to - o->split_base) / o->split_bytes);
-		struct region *panel = region_at(r, step->from);
-		struct region *planes = region_at(r, planes_of(o, slot, step->into));
-
-		EXPECT(r, step->to == o->split_base + (size_t)slot * o->split_bytes);
-		EXPECT(r, step->into + step->padded <= o->padded);
-		EXPECT(r, panel->start == step->start && panel->count == step->count);
-		touch(r, panel, i, 0);
-		touch(r, planes, i, 1);
-		planes->count = 0;
-		fill(planes, step);
-	}
-}
-
-static void read_part(struct replay *r, int i, size_t at, int64_t start, int64_t count)
-{
-	struct region *region = region_at(r, at);
-
-	touch(r, region, i, 0);
-	EXPECT(r, region->start == start && region->count == count);
+	EXPECT(r, panel->start == step->start && panel->count == step->count);
+	EXPECT(r, panel->k0 == step->k0 && panel->depth == step->depth);
+	touch(r, panel, i, 0);
+	if (step->kind == SB_STEP_SPLIT)
+		write_planes(r, i, step->to);
+	else
+		raise_flags(r, i);
 }
 
 /* What the tiers read beside panels; they raise flags, but each other's in any order. */
 static void read_parts(struct replay *r, int i, int operand, int64_t start, int64_t count)
 {
 	const struct sb_plan_operand *o = &r->plan->operands[operand];
-	int slot = r->plan->steps[i].slots[operand];
+	const struct sb_step *step = &r->plan->steps[i];
 
 	EXPECT(r, start % FLAGGED == 0);
 	for (int64_t p = start / o->panel; p * o->panel < start + count; p++) {
 		int64_t first = p * o->panel;
-		int64_t rows = o->extent - first < o->panel ? o->extent - first : o->panel;
+		struct region *flags = region_at(r, flags_of(o, first)), *planes;
 
-		read_part(r, i, flags_of(o, first), first, rows);
-		if (r->plan->split)
-			read_part(r, i, planes_of(o, slot, r->plan->whole ? first : 0), first,
-				  rows);
+		touch(r, flags, i, 0);
+		EXPECT(r, flags->known == rows_of(o, first) * r->wish->k);
+		if (!r->plan->split)
+			continue;
+		planes = region_at(r,
+				   planes_of(o, step->slots[operand], r->plan->whole ? first : 0));
+		touch(r, planes, i, 0);
+		EXPECT(r, planes->start == first && planes->count == rows_of(o, first));
+		EXPECT(r, planes->k0 == step->k0 && planes->depth == step->depth);
 	}
 }
 
@@ -217,7 +254,8 @@ static void replay_gemm(struct replay *r, int i)
 	read_panels(r, i, SB_OPERAND_B, step->b, step->j0, step->n);
 	EXPECT(r, step->depth > 0 && step->k0 + step->depth <= r->wish->k);
 	if (r->plan->emulated) {
-		EXPECT(r, step->depth == r->wish->k);
+		EXPECT(r, step->depth == r->wish->k || step->k0 % SB_SPLIT_CHUNK == 0);
+		EXPECT(r, step->depth == r->wish->k || step->depth <= SB_SPLIT_CHUNK);
 		read_parts(r, i, SB_OPERAND_A, step->i0, step->m);
 		read_parts(r, i, SB_OPERAND_B, step->j0, step->n);
 	}
@@ -230,7 +268,8 @@ static void replay_gemm(struct replay *r, int i)
 	touch(r, buffer, i, 1);
 	if (step->k0 > 0) {
 		/* It goes on where the run before has ended, on a border of slabs. */
-		EXPECT(r, sb_registry_resumes(r->wish->kernel) && step->k0 % SB_SLAB == 0);
+		EXPECT(r, r->plan->emulated || sb_registry_resumes(r->wish->kernel));
+		EXPECT(r, step->k0 % SB_SLAB == 0);
 		EXPECT(r, buffer->start == step->i0 && buffer->count == step->m);
 		EXPECT(r, buffer->start_j == step->j0 && buffer->count_j == step->n);
 		EXPECT(r, buffer->depth == step->k0);
@@ -287,9 +326,11 @@ static void replay_step(struct replay *r, int i)
 		fill(to, step);
 		EXPECT(r, step->into + step->padded <= r->plan->operands[step->operand].padded);
 		EXPECT(r, step->count <= step->padded);
+		if (r->plan->split)
+			write_planes(r, i, step->parts);
 		break;
 	case SB_STEP_PEER:
-		EXPECT(r, step->kind != SB_STEP_PEER); /* a plan alone has none */
+		r->wrong++; /* a plan alone has none */
 		break;
 	case SB_STEP_SPLIT:
 	case SB_STEP_FLAG:

@@ -161,7 +161,8 @@ static struct place split_of(struct replay *r, int device, int operand, int64_t 
 	for (int i = 0; i < plan->count; i++) {
 		const struct sb_step *s = &plan->steps[i];
 
-		if ((s->kind != SB_STEP_SPLIT && s->kind != SB_STEP_FLAG) ||
+		if ((s->kind != SB_STEP_SPLIT && s->kind != SB_STEP_FLAG &&
+		     (s->kind != SB_STEP_PACK || !plan->split)) ||
 		    s->operand != operand || s->start != start)
 			continue;
 		EXPECT(r, found < 0);

@@ -236,8 +236,6 @@ static void a_call_says_why_it_is_not_emulated(void)
 		{"SB_STAND_IN=cc=75", 0, true, SB_FALLBACK_NO_KERNEL, "sgemm_"},
 		{"SB_STAND_IN=cc=100", 0, true, SB_FALLBACK_NO_KERNEL, "sgemm_"},
 		{"SHIMBLAS_KERNEL=sgemm_plain_64x64x16", 0, true, SB_FALLBACK_NAMED, "sgemm_plain"},
-		{"SHIMBLAS_DEVICE_MEMORY=1M SHIMBLAS_KERNEL=sgemm_fp16x3_128x128x64", 0, true,
-		 SB_FALLBACK_MEMORY, "sgemm_"},
 		{"SHIMBLAS_KERNEL=sgemm_fp16x3_128x128x64", 6, false, SB_FALLBACK_SHORT,
 		 "sgemm_bf16x6_"},
 	};
@@ -251,41 +249,12 @@ static void a_call_says_why_it_is_not_emulated(void)
 	}
 }
 
-/* A, B and C in device memory; C in place, with its old values read where beta asks for them. */
 static void in_place(const void *unused)
 {
-	struct sb_device *device;
-
 	(void)unused;
 	CHECK(start() == SB_HEALTH_READY);
-	device = sb_device();
-	for (size_t i = 0; i < COUNT(shapes); i++) {
-		struct product_data d = prepared[i];
-		struct sb_decision decision = {.emulate = true, .on_device = true, .side = SB_GPU};
-		size_t bytes[] = {spiced_bytes_a(&d), spiced_bytes_b(&d),
-				  d.c_count * sizeof(float)};
-		const float *from[] = {d.a, d.b, d.c};
-		sb_cu_deviceptr at[3];
-		struct sb_visit visit;
-		int finished = 0;
-
-		CHECK(sb_device_enter(device, &visit) == SB_OK);
-		for (int o = 0; o < 3; o++) {
-			CHECK(device->cu->memory_alloc(&at[o], bytes[o]) == 0);
-			CHECK(device->cu->copy_up(at[o], from[o], bytes[o], NULL) == 0);
-		}
-		sb_device_leave(device, &visit);
-		d.call.a = (const void *)(uintptr_t)at[0];
-		d.call.b = (const void *)(uintptr_t)at[1];
-		d.call.c = (float *)(uintptr_t)at[2] + ((float *)prepared[i].call.c - d.c);
-		CHECK(carry(&d.call, &decision, &finished) == SB_OK && finished == 0);
-		d.c = malloc(bytes[2]);
-		CHECK(sb_device_enter(device, &visit) == SB_OK);
-		CHECK(device->cu->copy_down(d.c, at[2], bytes[2], NULL) == 0);
-		sb_device_leave(device, &visit);
-		CHECK(product_right(&d));
-		free(d.c);
-	}
+	for (size_t i = 0; i < COUNT(shapes); i++)
+		run_in_place(&prepared[i]);
 }
 
 static void operands_on_the_device_give_them(void)

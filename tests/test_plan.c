@@ -75,7 +75,7 @@ static void random_plans_are_complete_bounded_and_ordered(void)
 
 static void random_plans_of_emulated_products_are_too(void)
 {
-	int made = 0, refused = 0, whole = 0, flagged = 0;
+	int made = 0, refused = 0, whole = 0, flagged = 0, cut = 0;
 
 	for (int i = 0; i < 2500; i++) {
 		struct sb_plan_wish wish = random_wish();
@@ -95,7 +95,8 @@ static void random_plans_of_emulated_products_are_too(void)
 		if (wrong)
 			fprintf(stderr, "call %d\n", i);
 		CU_ASSERT_EQUAL(wrong, 0);
-		CU_ASSERT_EQUAL(plan.run, wish.k);
+		CU_ASSERT(plan.run == wish.k || plan.run == 1024);
+		cut += plan.run < wish.k;
 		whole += plan.whole;
 		flagged += !plan.split;
 		sb_plan_free(&plan);
@@ -103,6 +104,7 @@ static void random_plans_of_emulated_products_are_too(void)
 	}
 	CU_ASSERT(made > 1200 && refused > 20 && whole > 400 && made - whole > 100);
 	CU_ASSERT(flagged > 300 && flagged < made - 300);
+	CU_ASSERT(cut > 50);
 }
 
 /* Fewer steps for the wire to wait for, or wider ones to fill the device: as the pace has it. */

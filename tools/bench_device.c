@@ -28,13 +28,15 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 
 	if (!sb_bench_launch_prepare(launch, kernel))
 		return result;
-	result.seconds = sb_bench_launch_median(
-		launch, pace, emulated ? sb_bench_launch_emulated : sb_bench_launch_gemm);
+	result.seconds = sb_bench_launch_median(launch, pace,
+						emulated && packed ? sb_bench_launch_as_it_lies
+						: emulated	   ? sb_bench_launch_emulated
+								   : sb_bench_launch_gemm);
 	if (emulated)
 		result.split = sb_bench_launch_median(launch, pace, sb_bench_launch_split);
 	if (kernel->form != SB_FORM_ANY)
 		result.pack = sb_bench_launch_median(launch, pace, sb_bench_launch_pack);
-	if (packed && result.pack > 0 && result.seconds > 0)
+	if (packed && !emulated && result.pack > 0 && result.seconds > 0)
 		result.seconds += result.pack;
 	if (result.seconds >= 0)
 		result.bits = !sb_bench_launch_same(launch) ? "differ"

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "peer_cublas.h"
-
 /* The longest that a queued piece of work may take. */
 #define PATIENCE 120.0
 
@@ -164,6 +162,8 @@ static bool take_parts(struct sb_bench_launch *launch, sb_cu_deviceptr *parts,
 
 	*split = (struct sb_split_args){
 		.from = panel->to,
+		.from_i = 1,
+		.from_k = panel->ld,
 		.ld = panel->ld,
 		.exponents_ld = panel->padded_extent,
 		.extent = panel->extent,
@@ -189,6 +189,7 @@ static bool take_emulated(struct sb_bench_launch *launch)
 {
 	int64_t words_a = flags_of(&launch->pack_a), words_b = flags_of(&launch->pack_b);
 
+	launch->flag_words = (size_t)(words_a + words_b);
 	if (!take_parts(launch, &launch->parts[0], &launch->pack_a, &launch->split_a) ||
 	    !take_parts(launch, &launch->parts[1], &launch->pack_b, &launch->split_b) ||
 	    !take_floats(launch, &launch->flags, words_a + words_b))
@@ -230,6 +231,7 @@ bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_ker
 	launch->kernel = kernel;
 	launch->panel_a = launch->panel_b = launch->work = 0;
 	launch->parts[0] = launch->parts[1] = launch->flags = 0;
+	launch->split_a = launch->split_b = (struct sb_split_args){.planes = NULL};
 	if (prepare_kernels(launch) != SB_OK)
 		return false;
 	bm = launch->emulated ? launch->tiers.bm : kernel->bm;
@@ -288,45 +290,6 @@ void sb_bench_launch_unprepare(struct sb_bench_launch *launch)
 	if (launch->panel_a)
 		(void)cu->memory_free(launch->panel_a);
 	launch->kernel = NULL;
-}
-
-bool sb_bench_launch_gemm(struct sb_bench_launch *launch)
-{
-	if (launch->emulated)
-		return sb_launch_tiers(launch->device, &launch->tiers, &launch->gemm,
-				       SB_STREAM_COMPUTE) == SB_OK;
-	return sb_launch_gemm(launch->device, launch->kernel, &launch->gemm, SB_STREAM_COMPUTE) ==
-	       SB_OK;
-}
-
-bool sb_bench_launch_pack(struct sb_bench_launch *launch)
-{
-	return sb_launch_pack(launch->device, &launch->pack_a, SB_STREAM_COMPUTE) == SB_OK &&
-	       sb_launch_pack(launch->device, &launch->pack_b, SB_STREAM_COMPUTE) == SB_OK;
-}
-
-bool sb_bench_launch_split(struct sb_bench_launch *launch)
-{
-	size_t words = (size_t)(flags_of(&launch->pack_a) + flags_of(&launch->pack_b));
-	unsigned value = launch->tiers.fp16x3 ? 0 : SB_NOT_FP16;
-
-	if (!fine(launch,
-		  launch->device->cu->set_words(launch->flags, value, words, stream(launch)),
-		  "setting flags"))
-		return false;
-	return !launch->tiers.fp16x3 ||
-	       (sb_launch_split(launch->device, &launch->split_a, SB_STREAM_COMPUTE) == SB_OK &&
-		sb_launch_split(launch->device, &launch->split_b, SB_STREAM_COMPUTE) == SB_OK);
-}
-
-bool sb_bench_launch_emulated(struct sb_bench_launch *launch)
-{
-	return sb_bench_launch_split(launch) && sb_bench_launch_gemm(launch);
-}
-
-bool sb_bench_launch_cublas(struct sb_bench_launch *launch)
-{
-	return sb_peer_cublas(launch->product, launch->a, launch->b, launch->c, stream(launch));
 }
 
 /* Seconds a run, of `count` in a row. */

@@ -19,6 +19,7 @@ struct sb_bench_launch {
 	bool emulated; /* the kernel is the first of these */
 	struct sb_tiers tiers;
 	sb_cu_deviceptr parts[2], flags; /* planes and exponents of A and of B; flags of both */
+	size_t flag_words;
 	struct sb_split_args split_a, split_b;
 	sb_cu_deviceptr panel_a, panel_b; /* the kernel's panels; 0 where it wants none */
 	sb_cu_deviceptr work;		  /* its chains, likewise */
@@ -41,11 +42,16 @@ void sb_bench_launch_close(struct sb_bench_launch *launch);
 bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_kernel *kernel);
 void sb_bench_launch_unprepare(struct sb_bench_launch *launch);
 
-/* What can be measured; each queues work on the stream of computing. */
+/*
+ * What can be measured; each queues work on the stream of computing. Where fp16x3 reads planes,
+ * packing splits as well.
+ */
 typedef bool sb_bench_queue(struct sb_bench_launch *launch);
 sb_bench_queue sb_bench_launch_gemm, sb_bench_launch_pack, sb_bench_launch_cublas;
 /* Splits the panels, or raises all flags; and that with the launches after it. */
 sb_bench_queue sb_bench_launch_split, sb_bench_launch_emulated;
+/* Those after the packing of an emulated product's operands. */
+sb_bench_queue sb_bench_launch_as_it_lies;
 
 /*
  * The median of the seconds between the device's events before and after, divided by the runs in

@@ -112,6 +112,12 @@ static inline void sb_raise_flags(uint32_t *p, uint32_t bits, SB_HERE)
 	*p |= bits;
 }
 
+static inline void sb_store_half(uint16_t *p, uint16_t value, SB_HERE)
+{
+	sb_exact_global(p, 2, true, line);
+	*p = value;
+}
+
 static inline void sb_store_words2(uint16_t *p, const sb_words2 &value, SB_HERE)
 {
 	sb_exact_global(p, 8, true, line);

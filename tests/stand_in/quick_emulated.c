@@ -33,9 +33,9 @@ bool quick_flags(struct CUctx_st *context, const struct sb_gemm_args *g)
 }
 
 static bool parts(struct CUctx_st *context, const uint16_t *planes, const int32_t *exponents,
-		  int64_t ld, int64_t extent, int64_t depth)
+		  int64_t ld, int64_t extent, int64_t tile, int64_t depth)
 {
-	int64_t rows = whole(extent, TILE), deep = whole(depth, PIECE);
+	int64_t rows = whole(extent, tile), deep = whole(depth, PIECE);
 	int64_t slabs = whole(deep, SB_SPLIT_SLAB) / SB_SPLIT_SLAB;
 
 	if (ld < rows) {
@@ -58,8 +58,10 @@ bool quick_emulated(struct CUctx_st *context, const struct kernel *kernel, unsig
 	    !quick_flags(context, g))
 		return false;
 	if (kernel->kind == KERNEL_FP16X3) {
-		if (!parts(context, g->planes_a, g->exponents_a, g->exponents_a_ld, g->m, g->k) ||
-		    !parts(context, g->planes_b, g->exponents_b, g->exponents_b_ld, g->n, g->k))
+		if (!parts(context, g->planes_a, g->exponents_a, g->exponents_a_ld, g->m, TILE,
+			   g->k) ||
+		    !parts(context, g->planes_b, g->exponents_b, g->exponents_b_ld, g->n, TILE,
+			   g->k))
 			return false;
 		sb_oracle_fp16x3(g);
 		return true;
@@ -70,26 +72,22 @@ bool quick_emulated(struct CUctx_st *context, const struct kernel *kernel, unsig
 	return true;
 }
 
-/* Raised before anything is split, a flag says nothing of this panel. */
-static bool lowered(const struct sb_split_args *s)
+/* Whatever the strides, none is negative. */
+static int64_t spread(const struct sb_split_args *s)
 {
-	for (int64_t i = 0; i < s->padded_extent / TILE; i++)
-		if (s->flags[i]) {
-			world_violation("a flag is up before its panel is split");
-			return false;
-		}
-	return true;
+	return (s->extent - 1) * s->from_i + (s->depth - 1) * s->from_k + 1;
 }
 
 bool quick_split(struct CUctx_st *context, const struct sb_split_args *s)
 {
-	if (!there(context, s->from, (s->padded_depth - 1) * s->ld + s->padded_extent,
-		   sizeof *s->from, 128, "source of a split") ||
-	    !there(context, s->flags, s->padded_extent / TILE, sizeof *s->flags, sizeof *s->flags,
-		   "flags") ||
-	    !parts(context, s->planes, s->exponents, s->exponents_ld, s->padded_extent,
-		   s->padded_depth) ||
-	    !lowered(s))
+	if (!there(context, s->from, spread(s), sizeof *s->from, s->panel ? sizeof *s->from : 128,
+		   "source of a split") ||
+	    !there(context, s->flags, whole(s->middle + s->padded_extent, TILE) / TILE,
+		   sizeof *s->flags, sizeof *s->flags, "flags") ||
+	    (s->panel && !there(context, s->panel, (s->padded_depth - 1) * s->ld + s->padded_extent,
+				sizeof *s->panel, 128, "panel")) ||
+	    (s->planes && !parts(context, s->planes, s->exponents, s->exponents_ld,
+				 s->padded_extent, PIECE, s->padded_depth)))
 		return false;
 	sb_oracle_split(s);
 	return true;

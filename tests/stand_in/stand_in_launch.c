@@ -60,11 +60,13 @@ static uint64_t blocks(const struct kernel *kernel, const union arguments *a)
 
 static bool sensible_split(const struct sb_split_args *s)
 {
-	return s->extent > 0 && s->depth > 0 && s->padded_extent % 128 == 0 &&
+	return s->extent > 0 && s->depth > 0 && s->padded_extent % 64 == 0 &&
 	       s->padded_depth % 64 == 0 && s->extent <= s->padded_extent &&
-	       s->depth <= s->padded_depth && s->ld >= s->padded_extent &&
+	       s->depth <= s->padded_depth && s->ld >= s->padded_extent && s->middle % 64 == 0 &&
 	       s->exponents_ld >= s->padded_extent && s->ld % SB_PAD == 0 &&
-	       (uintptr_t)s->from % 128 == 0 && (uintptr_t)s->planes % 128 == 0;
+	       (uintptr_t)s->planes % 128 == 0 &&
+	       (s->panel ? s->planes && (uintptr_t)s->panel % 128 == 0
+			 : s->from_i == 1 && s->from_k == s->ld && (uintptr_t)s->from % 128 == 0);
 }
 
 static bool sensible(const struct kernel *kernel, const union arguments *a)
@@ -79,7 +81,8 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 		       p->ld % SB_PAD == 0;
 	if (kernel->kind == KERNEL_SPLIT)
 		return sensible_split(&a->split);
-	if (emulates(kernel) && (g->resume || !g->flags_a != !g->flags_b))
+	if (emulates(kernel) &&
+	    ((g->resume && (g->k > SB_SPLIT_CHUNK || g->beta != 0)) || !g->flags_a != !g->flags_b))
 		return false;
 	if (g->m < 1 || g->n < 1 || g->k < 1 || g->ldc < g->m)
 		return false;

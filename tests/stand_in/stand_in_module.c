@@ -39,6 +39,7 @@ static const struct kernel kernels[] = {
 		 METHOD_IS(method, 'r', 'a', "rank"),                                              \
 	 METHOD_IS(method, 'p', 'e', "persistent"),                                                \
 	 METHOD_IS(method, 'p', 'l', "plain") || METHOD_IS(method, 'b', 'u', "bulk") ||            \
+		 METHOD_IS(method, 'm', 'u', "multistage") ||                                      \
 		 METHOD_IS(method, 'p', 'e', "persistent") ||                                      \
 		 METHOD_IS(method, 's', 'l', "slab") || METHOD_IS(method, 's', 'p', "split") ||    \
 		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||   \
