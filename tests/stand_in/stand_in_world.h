@@ -260,7 +260,7 @@ struct kernel { /* a row of kernels.def */
 		dynamic; /* a pack kernel: tile_m by tile_k; a sum: tile_m elements */
 	unsigned registers, static_shared; /* plausible, where nobody knows better */
 	int arch;
-	bool panels, bulk, split, persistent, resumes;
+	bool panels, bulk, split, persistent, resumes, cuts;
 	unsigned cluster;
 };
 
