@@ -260,8 +260,9 @@ struct kernel { /* a row of kernels.def */
 		dynamic; /* a pack kernel: tile_m by tile_k; a sum: tile_m elements */
 	unsigned registers, static_shared; /* plausible, where nobody knows better */
 	int arch;
-	bool panels, bulk, split, persistent, resumes, cuts;
+	bool panels, bulk, split, persistent, resumes;
 	unsigned cluster;
+	bool cuts; /* k */
 };
 
 struct CUfunc_st {
