@@ -376,8 +376,10 @@ double sb_registry_emulated_seconds(const struct sb_tiers *tiers, int64_t m, int
 {
 	double seconds = sb_registry_tiers_seconds(tiers, m, n, k, multiprocessors);
 
+	/* What is written is padded. */
 	if (tiers->fp16x3)
-		seconds += sb_registry_split_seconds(m, k) + sb_registry_split_seconds(n, k);
+		seconds += sb_registry_split_seconds((m + sb_round_up(m, tiers->bm)) / 2, k) +
+			   sb_registry_split_seconds((n + sb_round_up(n, tiers->bn)) / 2, k);
 	return seconds;
 }
 
