@@ -37,7 +37,7 @@ struct sb_bf16x6sync_any {
 	struct shared {
 		alignas(128) uint16_t a[stages * parts * BK][BM];
 		alignas(128) uint16_t b[stages * parts * BK][BN];
-		int32_t windows[1][1]; /* of the chunk, where k is cut */
+		int32_t windows[1][1]; /* of a chunk */
 	};
 
 	/* Fours of a window: those of even number are A's, the others B's. */
@@ -297,15 +297,13 @@ struct sb_bf16x6sync_any {
 		}
 	}
 
-	/* How many windows there are: where that is no constant of the launch, there is no register
-	 * for it. */
+	/* How many windows there are. Where no constant says so, there is no register for it. */
 	SB_DEVICE static int all_of(const shared &tiles, int windows)
 	{
 		return cut ? sb_get_int(tiles.windows, 0, 0) : windows;
 	}
 
-	/* Of tile number `index`, whose place is worked out again rather than kept in registers;
-	 * where k is cut the tiles of each chunk have numbers of their own. */
+	/* Of tile number `index` (of each chunk), found anew rather than kept in registers. */
 	SB_DEVICE static sb_place place_of(const sb_gemm_args &args, int index)
 	{
 		int rows = sb_tiles(args.m, BM), columns = sb_tiles(args.n, BN);
@@ -367,14 +365,13 @@ struct sb_bf16x6sync_any {
 			for (int n = 0; n < tiles_n; n++) {
 				SB_UNROLL
 				for (int e = 0; e < 4; e++) {
-					int row = i + m * 16 + e / 2 * 8,
-					    column = j + n * 8 + e % 2;
+					int row = i + m * 16 + e / 2 * 8, at_n = j + n * 8 + e % 2;
 					float sum = total[(m * tiles_n + n) * 4 + e];
 
 					if (kept)
-						sb_keep(args, number, row, column, sum);
+						sb_keep(args, number, row, at_n, sum);
 					else
-						sb_finish(args, row, column, sum);
+						sb_finish(args, row, at_n, sum);
 				}
 			}
 		}
@@ -395,7 +392,6 @@ struct sb_bf16x6sync_any {
 template <int BM, int BN, int BK, int threads, int cluster, int stages>
 using sb_bf16x6sync = sb_bf16x6sync_any<BM, BN, BK, threads, cluster, stages, false>;
 
-/* The same where k is cut. */
 template <int BM, int BN, int BK, int threads, int cluster, int stages>
 using sb_bf16x6synccut = sb_bf16x6sync_any<BM, BN, BK, threads, cluster, stages, true>;
 
