@@ -129,7 +129,7 @@ struct sb_tiers {
 bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
 			    struct sb_tiers *tiers, enum sb_fallback *why);
 /* The tiers that begin with a kernel, for any shape; short sums without fp16x3. False if it does
- * not run there, or is one that others have where k is cut. */
+ * not run there. One that cuts k stands for the one that does not. */
 bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
 			  const struct sb_target *target, struct sb_tiers *tiers,
 			  enum sb_fallback *why);

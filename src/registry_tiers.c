@@ -188,21 +188,21 @@ bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_tar
 	return false;
 }
 
-/* Of the tiers of other kernels, where k is cut. */
-static bool only_cuts(const struct sb_kernel *kernel)
+/* One that cuts k stands for the first kernel of its source, which does not. */
+static const struct sb_kernel *uncut(const struct sb_kernel *kernel)
 {
-	for (size_t i = 0; i < COUNT(all_cut_tiers); i++)
-		if (strcmp(kernel->name, all_cut_tiers[i].fp16x3) == 0 ||
-		    strcmp(kernel->name, all_cut_tiers[i].bf16x6) == 0)
-			return true;
-	return false;
+	for (int i = 0; i < sb_registry_count(); i++)
+		if (strcmp(sb_registry_row(i)->source, kernel->source) == 0)
+			return strstr(kernel->name, "cut_") ? sb_registry_row(i) : kernel;
+	return kernel;
 }
 
 bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
 			  const struct sb_target *target, struct sb_tiers *tiers,
 			  enum sb_fallback *why)
 {
-	if (!sb_registry_runs(kernel, target) || only_cuts(kernel) ||
+	kernel = uncut(kernel);
+	if (!sb_registry_runs(kernel, target) ||
 	    !open_tiers(m, n, k, target, kernel->arithmetic == SB_BF16X6, tiers, why))
 		return false;
 	/* In whatever tiles, and one that the device's own is preferred to. */
