@@ -40,6 +40,14 @@
  * the chunks before this one; and the flags are known then from all of k, SB_NOT_BF16 too, which
  * `bf16x6` obeys as if it had found out by itself.
  *
+ * Or k is cut, where part is not zero: a multiple of SB_SPLIT_CHUNK that is less than k. Each tile
+ * then is so many times another block's business as there are parts of that length, and all of
+ * these kernels store the sum of each chunk and leave C alone, whatever the tile's guard says:
+ *     work[chunk * m * n + i + j * m] = sum of the chunk
+ * A sum kernel with the same arguments makes C of them after the last of these, of the tiles
+ * without SB_NOT_BF16 and of no others (of all, where flags_a is NULL). It adds them to zero in the
+ * order of chunks, as a kernel does for which k is not cut: the bits are the same.
+ *
  * Planes, in the form PLANES: what `split_fp16` makes of a canonical panel. K being k rounded up to
  * whole 64s, plane p (0: high parts, 1: low parts) of rows [64 r, 64 r + 64) and of k in
  * [64 s, 64 s + 64) is the piece of 4096 elements that begins at ((r * (K / 64) + s) * 2 + p) *
@@ -94,6 +102,7 @@ struct sb_gemm_args {
 	const int32_t *exponents_a, *exponents_b;
 	int64_t exponents_a_ld, exponents_b_ld;
 	uint32_t *flags_a, *flags_b; /* both NULL: every tile */
+	int32_t part;		     /* of k, of emulated products; 0: all of it; see above */
 };
 
 /*

@@ -32,6 +32,26 @@ SB_DEVICE int sb_tiles(int extent, int tile)
 	return (extent + tile - 1) / tile;
 }
 
+/*
+ * Into how many parts k is cut, if it is, and which values of k one of them has: [begin, end).
+ * Known to the compiler, `cut` costs kernels no registers where k is not.
+ */
+template <bool cut> SB_DEVICE int sb_parts(const sb_gemm_args &args)
+{
+	return cut ? sb_tiles(args.k, args.part) : 1;
+}
+
+struct sb_range {
+	int begin, end;
+};
+
+template <bool cut> SB_DEVICE sb_range sb_part_range(const sb_gemm_args &args, int part)
+{
+	int begin = cut ? part * args.part : 0;
+
+	return {begin, cut && args.k - begin > args.part ? begin + args.part : args.k};
+}
+
 /* A place in a ring of buffers, and the parity of its barriers' phase. */
 template <int stages> struct sb_ring {
 	int stage;
@@ -109,17 +129,38 @@ SB_DEVICE void sb_add_left4(const sb_gemm_args &args, bool wide, int i, int j, f
 		sums[e] = sb_add(left.x[e], sums[e]);
 }
 
+/* The sum of a chunk where k is cut, if the element exists. */
+SB_DEVICE void sb_keep(const sb_gemm_args &args, int chunk, int i, int j, float sum)
+{
+	if (i < args.m && j < args.n)
+		sb_store(args.work + ((int64_t)chunk * args.m * args.n + i + (int64_t)j * args.m),
+			 sum);
+}
+
+/* Of (i..i+3, j). */
+SB_DEVICE void sb_keep4(const sb_gemm_args &args, int chunk, int i, int j, const float (&sum)[4])
+{
+	if (args.m % 4 == 0 && i < args.m && j < args.n) {
+		sb_store4(args.work + ((int64_t)chunk * args.m * args.n + i + (int64_t)j * args.m),
+			  {{sum[0], sum[1], sum[2], sum[3]}});
+	} else {
+		SB_UNROLL
+		for (int e = 0; e < 4; e++)
+			sb_keep(args, chunk, i + e, j, sum[e]);
+	}
+}
+
 /*
- * C from the sums of 64 rows and 2 * count columns, the warpgroup's first of which are (j, i).
- * Neighbouring lanes exchange halves of two groups of eight columns, so that each has four in a
- * row.
+ * C from the sums of 64 rows and 2 * count columns, the warpgroup's first of which are (j, i); or,
+ * kept, those of a chunk. Neighbouring lanes exchange halves of two groups of eight columns, so
+ * that each has four in a row.
  */
-template <int count>
-SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, int i, int j,
-				  const float (&sums)[count])
+template <bool kept, int count>
+SB_DEVICE void sb_store_fragment(const sb_gemm_args &args, int chunk, int i, int j,
+				 const float (&sums)[count])
 {
 	int lane = sb_thread_anew() % 32;
-	bool wide = sb_wide_c(args), odd = lane % 2 == 1;
+	bool wide = !kept && sb_wide_c(args), odd = lane % 2 == 1;
 	int column = i + lane % 4 * 2 + (odd ? 6 : 0), row = j + sb_warp() % 4 * 16 + lane / 4;
 
 	SB_UNROLL
@@ -132,11 +173,29 @@ SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, int i, int j,
 			float four[4] = {odd ? take0 : near[0], odd ? take1 : near[1],
 					 odd ? far[0] : take0, odd ? far[1] : take1};
 
+			if (kept) {
+				sb_keep4(args, chunk, column + 2 * c, row + 8 * h, four);
+				continue;
+			}
 			if (args.resume)
 				sb_add_left4(args, wide, column + 2 * c, row + 8 * h, four);
 			sb_finish4(args, wide, column + 2 * c, row + 8 * h, four);
 		}
 	}
+}
+
+template <int count>
+SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, int i, int j,
+				  const float (&sums)[count])
+{
+	sb_store_fragment<false>(args, 0, i, j, sums);
+}
+
+template <int count>
+SB_DEVICE void sb_keep_fragment(const sb_gemm_args &args, int chunk, int i, int j,
+				const float (&sums)[count])
+{
+	sb_store_fragment<true>(args, chunk, i, j, sums);
 }
 
 #endif

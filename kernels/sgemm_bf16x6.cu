@@ -17,7 +17,8 @@
  */
 #include "thirds.cuh"
 
-template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_bf16x6 {
+template <int BM, int BN, int BK, int threads, int cluster, int stages, bool cut>
+struct sb_bf16x6_any {
 	static constexpr int window = 2 * BK, parts = 3, panels_a = BM / 64, panels_b = BN / 64;
 	static constexpr int consumers = panels_b * 128, splitters = threads - consumers;
 	static constexpr int split_warps = splitters / 32;
@@ -43,9 +44,11 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		uint64_t full[stages], empty[stages], come[raws], gone[raws];
 	};
 
-	/* Tiles from this block's first on, those passed over that nobody computes. */
+	/* Tiles from this block's first on, those passed over that nobody computes; where k is cut,
+	 * of each part of it. */
 	struct work {
 		int index, i, j; /* the tile, in tiles */
+		int begin, end;	 /* its windows; the last may be half empty */
 		unsigned wanted; /* bit h: half h is to be computed */
 
 		SB_DEVICE work() : index((int)sb_block())
@@ -55,10 +58,16 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		SB_DEVICE bool find(const sb_gemm_args &args)
 		{
 			int tiles_m = sb_tiles(args.m, BM), tiles_n = sb_tiles(args.n, BN);
+			int all = tiles_m * tiles_n;
 
-			for (; index < tiles_m * tiles_n; advance()) {
-				sb_place place = sb_raster<raster>(index, tiles_m, tiles_n);
+			for (; index < all * sb_parts<cut>(args); advance()) {
+				int part = cut ? index / all : 0;
+				sb_range range = sb_part_range<cut>(args, part);
+				sb_place place =
+					sb_raster<raster>(index - part * all, tiles_m, tiles_n);
 
+				begin = range.begin / window;
+				end = sb_tiles(range.end, window);
 				i = place.row;
 				j = place.column;
 				wanted = 0;
@@ -91,12 +100,6 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	SB_DEVICE static int row_b(int stage, int part, int panel_of)
 	{
 		return ((stage * parts + part) * panels_b + panel_of) * window;
-	}
-
-	/* How many windows of k there are; the last may be half empty. */
-	SB_DEVICE static int windows(const sb_gemm_args &args)
-	{
-		return sb_tiles(args.k, window);
 	}
 
 	/* By one thread: asks for BK of a tile from k on. What is beyond the maps comes as zeros.
@@ -158,7 +161,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 	SB_DEVICE static void convert(const sb_gemm_args &args, shared &tiles)
 	{
-		int warp = sb_warp() - consumers / 32, steps = windows(args);
+		int warp = sb_warp() - consumers / 32;
 		unsigned turn_of = 0; /* how many BK have been split */
 		typename thirds::own mine;
 		work w;
@@ -166,16 +169,16 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 		if (more && sb_thread() == consumers)
 			for (int r = 0; r * BK < window; r++)
-				ask(args, tiles, r, w.i, w.j, r * BK);
+				ask(args, tiles, r, w.i, w.j, w.begin * window + r * BK);
 		sb_warp_barrier();
 		while (more) {
 			uint32_t lost_a[halves] = {}, lost_b = 0;
-			int i = w.i, j = w.j;
+			int i = w.i, j = w.j, end = w.end, step = w.begin;
 
 			w.advance();
 			more = w.find(args);
 			SB_ROLLED
-			for (int step = 0; step < steps; step++) {
+			for (; step < end; step++) {
 				unsigned now = turn_of / (window / BK);
 
 				int stage = (int)(now % stages);
@@ -185,11 +188,12 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 							     (now / stages - 1) % 2);
 				SB_UNROLL
 				for (int first = 0; first < window; first += BK) {
-					if (step + 1 < steps)
+					if (step + 1 < end)
 						ask_ahead(args, tiles, turn_of, i, j,
 							  (step + 1) * window + first);
 					else if (more)
-						ask_ahead(args, tiles, turn_of, w.i, w.j, first);
+						ask_ahead(args, tiles, turn_of, w.i, w.j,
+							  w.begin * window + first);
 					sb_warp_barrier();
 					sb_copy_barrier_wait(tiles.come[turn_of % raws],
 							     turn_of / raws % 2);
@@ -197,7 +201,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 					     lost_a, lost_b);
 					turn_of++;
 				}
-				if (step + 1 == steps)
+				if (step + 1 == end)
 					tell(args, tiles, stage, warp, i, j, lost_a, lost_b);
 				sb_tensor_fence();
 				sb_warp_barrier();
@@ -207,8 +211,8 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	}
 
-	/* Of a tile all of which has been split: says what is lost to those that write, and to all.
-	 */
+	/* Of a tile all of whose part of k has been split: says what is lost to those that write,
+	 * and to all. */
 	SB_DEVICE static void tell(const sb_gemm_args &args, shared &tiles, int stage, int warp,
 				   int i, int j, const uint32_t (&lost_a)[halves], uint32_t lost_b)
 	{
@@ -321,7 +325,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles)
 	{
-		int group = sb_warp() / 4, steps = windows(args);
+		int group = sb_warp() / 4;
 		sb_ring<stages> at = {0, 0, false};
 		work w;
 
@@ -330,20 +334,27 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			unsigned write = 0;
 
 			SB_ROLLED
-			for (int begin = 0; begin < steps; begin += chunk_windows) {
-				int left = steps - begin;
+			for (int begin = w.begin; begin < w.end; begin += chunk_windows) {
+				int left = w.end - begin;
 				bool last = left <= chunk_windows;
 
 				add_up(tiles, at, last ? left : chunk_windows, group, total);
 				/* What has been found in the tile came with its last window. */
-				if (last)
+				if (last && !cut)
 					write = written(args, tiles, at.stage, w);
 				release(tiles, at.stage);
 				at.advance();
 				SB_UNROLL
-				for (int h = 0; h < halves; h++)
-					sb_add_chunk<BM * BN, consumers, 8>(
-						args, total[h], h, halves, begin == 0, last);
+				for (int h = 0; h < halves; h++) {
+					if (!cut)
+						sb_add_chunk<BM * BN, consumers, 8>(
+							args, total[h], h, halves, begin == 0,
+							last);
+					else if (w.wanted >> h & 1)
+						sb_keep_fragment(args, begin / chunk_windows,
+								 w.i * BM + h * 128,
+								 w.j * BN + group * 64, total[h]);
+				}
 			}
 			SB_UNROLL
 			for (int h = 0; h < halves; h++)
@@ -379,5 +390,13 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	}
 };
 
-#define SB_METHOD_bf16x6 0, SB_MAKE_TENSOR
+template <int BM, int BN, int BK, int threads, int cluster, int stages>
+using sb_bf16x6 = sb_bf16x6_any<BM, BN, BK, threads, cluster, stages, false>;
+
+/* The same where k is cut. */
+template <int BM, int BN, int BK, int threads, int cluster, int stages>
+using sb_bf16x6cut = sb_bf16x6_any<BM, BN, BK, threads, cluster, stages, true>;
+
+#define SB_METHOD_bf16x6    0, SB_MAKE_TENSOR
+#define SB_METHOD_bf16x6cut 0, SB_MAKE_TENSOR
 #include "instantiate.cuh"

@@ -18,7 +18,8 @@
  */
 #include "emulated.cuh"
 
-template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_bf16x6sync {
+template <int BM, int BN, int BK, int threads, int cluster, int stages, bool cut>
+struct sb_bf16x6sync_any {
 	static_assert(stages == 2, "one window to read and one to fill");
 	/* A warp's tile of C, in halves along m, and the 16 x 8 tiles of an instruction in a half.
 	 */
@@ -36,6 +37,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	struct shared {
 		alignas(128) uint16_t a[stages * parts * BK][BM];
 		alignas(128) uint16_t b[stages * parts * BK][BN];
+		int32_t windows[1][1]; /* of a chunk */
 	};
 
 	/* Fours of a window: those of even number are A's, the others B's. */
@@ -46,14 +48,14 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		sb_float4 four[ahead];
 		uint32_t lost_a, lost_b; /* the lower halves: what the parts could not hold */
 
-		SB_DEVICE source(const sb_gemm_args &args, sb_place at)
+		SB_DEVICE source(const sb_gemm_args &args, sb_place at, int k0)
 		{
 			int thread = sb_thread_anew(), i = thread % 32 * 4;
 
 			k = thread / 32;
 			column = i ^ k % 8 * 8;
-			a = sb_at(sb_operand_a(args), at.row * BM + i, k);
-			b = sb_at(sb_operand_b(args), at.column * BN + i, k);
+			a = sb_at(sb_operand_a(args), at.row * BM + i, k0 + k);
+			b = sb_at(sb_operand_b(args), at.column * BN + i, k0 + k);
 			row_a = apart * args.a_k;
 			row_b = apart * args.b_k;
 			lost_a = lost_b = 0;
@@ -256,11 +258,11 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		}
 	}
 
-	/* All windows of a tile. */
+	/* All windows of a tile, or of one of its chunks where k is cut. */
 	SB_DEVICE static void add_up(const sb_gemm_args &args, shared &tiles, source &from,
-				     float (&total)[held])
+				     sb_range range, float (&total)[held])
 	{
-		int windows = sb_tiles(args.k, BK);
+		int windows = sb_tiles(range.end - range.begin, BK);
 		places at;
 		fragments now;
 
@@ -272,29 +274,53 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			from.split(tiles, 0, f);
 			from.fetch((f + ahead) % fours, windows > 1);
 		}
+		if (cut && sb_thread() == 0)
+			sb_put_int(tiles.windows, 0, 0, windows);
 		sb_barrier();
 		SB_UNROLL
 		for (int k16 = 0; k16 < k16s; k16++) {
 			read_a(now, tiles, at, 0, 0, 0, k16);
 			read_b(now, tiles, at, 0, 2, k16);
 		}
-		for (int w = 0; w < windows;) {
-			int end = w + chunk < windows ? w + chunk : windows;
+		for (int w = 0; w < all_of(tiles, windows);) {
+			int end = !cut && w + chunk < windows ? w + chunk : windows;
 
 			SB_UNROLL
 			for (int e = 0; e < held; e++)
 				total[e] = 0.0f;
 			SB_ROLLED
-			for (; w < end; w++)
-				window(tiles, at, w % 2, w + 2 < windows, from, now, total);
-			add_chunk(args, total, end <= chunk, end == windows);
+			for (; w < (cut ? all_of(tiles, windows) : end); w++)
+				window(tiles, at, w % 2, w + 2 < all_of(tiles, windows), from, now,
+				       total);
+			if (!cut)
+				add_chunk(args, total, end <= chunk, end == windows);
 		}
 	}
 
-	/* Of tile number `index`, whose place is worked out again rather than kept in registers. */
+	/* How many windows there are. Where no constant says so, there is no register for it. */
+	SB_DEVICE static int all_of(const shared &tiles, int windows)
+	{
+		return cut ? sb_get_int(tiles.windows, 0, 0) : windows;
+	}
+
+	/* Of tile number `index` (of each chunk), found anew rather than kept in registers. */
 	SB_DEVICE static sb_place place_of(const sb_gemm_args &args, int index)
 	{
-		return sb_raster<raster>(index, sb_tiles(args.m, BM), sb_tiles(args.n, BN));
+		int rows = sb_tiles(args.m, BM), columns = sb_tiles(args.n, BN);
+
+		return sb_raster<raster>(cut ? index % (rows * columns) : index, rows, columns);
+	}
+
+	SB_DEVICE static int chunk_of(const sb_gemm_args &args, int index)
+	{
+		return cut ? index / (sb_tiles(args.m, BM) * sb_tiles(args.n, BN)) : 0;
+	}
+
+	SB_DEVICE static sb_range range_of(const sb_gemm_args &args, int index)
+	{
+		int begin = chunk_of(args, index) * SB_SPLIT_CHUNK, left = args.k - begin;
+
+		return {begin, cut && left > SB_SPLIT_CHUNK ? begin + SB_SPLIT_CHUNK : args.k};
 	}
 
 	SB_DEVICE static uint32_t flags(const sb_gemm_args &args, int index)
@@ -306,10 +332,11 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 	SB_DEVICE static void run_tile(const sb_gemm_args &args, shared &tiles, int index)
 	{
-		source from(args, place_of(args, index));
+		sb_range range = range_of(args, index);
+		source from(args, place_of(args, index), range.begin);
 		float total[held];
 
-		add_up(args, tiles, from, total);
+		add_up(args, tiles, from, range, total);
 		sb_place at = place_of(args, index);
 		if (args.flags_a && (from.lost_a & 0xffff))
 			sb_raise_flags(args.flags_a + at.row, SB_NOT_BF16);
@@ -317,37 +344,47 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			sb_raise_flags(args.flags_b + at.column, SB_NOT_BF16);
 		/* Also before the planes are filled for another tile. */
 		sb_barrier();
-		if (!args.flags_a || !(flags(args, index) & SB_NOT_BF16))
-			finish(args, {at.row * BM, at.column * BN}, total);
+		if (cut)
+			store<true>(args, chunk_of(args, index), at, total);
+		else if (!args.flags_a || !(flags(args, index) & SB_NOT_BF16))
+			store<false>(args, 0, at, total);
 	}
 
-	SB_DEVICE static void finish(const sb_gemm_args &args, int i, int j, float sum)
-	{
-		sb_finish(args, i, j, args.resume ? sb_add(sb_left(args, i, j), sum) : sum);
-	}
-
-	SB_DEVICE static void finish(const sb_gemm_args &args, sb_corner corner,
-				     const float (&total)[held])
+	/* C, or, kept, the sums of a chunk. */
+	template <bool kept>
+	SB_DEVICE static void store(const sb_gemm_args &args, int number, sb_place at,
+				    const float (&total)[held])
 	{
 		int thread = sb_thread_anew(), t = thread % 32, warp = thread / 32;
-		int i = corner.i + warp % warps_m * warp_m + t / 4;
-		int j = corner.j + warp / warps_m * warp_n + t % 4 * 2;
+		int i = at.row * BM + warp % warps_m * warp_m + t / 4;
+		int j = at.column * BN + warp / warps_m * warp_n + t % 4 * 2;
 
 		SB_UNROLL
 		for (int m = 0; m < halves * tiles_m; m++) {
 			SB_UNROLL
 			for (int n = 0; n < tiles_n; n++) {
 				SB_UNROLL
-				for (int e = 0; e < 4; e++)
-					finish(args, i + m * 16 + e / 2 * 8, j + n * 8 + e % 2,
-					       total[(m * tiles_n + n) * 4 + e]);
+				for (int e = 0; e < 4; e++) {
+					int row = i + m * 16 + e / 2 * 8, at_n = j + n * 8 + e % 2;
+					float sum = total[(m * tiles_n + n) * 4 + e];
+
+					if (kept)
+						sb_keep(args, number, row, at_n, sum);
+					else
+						sb_finish(args, row, at_n,
+							  args.resume
+								  ? sb_add(sb_left(args, row, at_n),
+									   sum)
+								  : sum);
+				}
 			}
 		}
 	}
 
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
 	{
-		int count = sb_tiles(args.m, BM) * sb_tiles(args.n, BN);
+		int count = sb_tiles(args.m, BM) * sb_tiles(args.n, BN) *
+			    (cut ? sb_tiles(args.k, SB_SPLIT_CHUNK) : 1);
 
 		SB_ROLLED
 		for (int index = (int)sb_block(); index < count; index += (int)sb_blocks())
@@ -356,5 +393,12 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	}
 };
 
-#define SB_METHOD_bf16x6sync 0, SB_MAKE_TENSOR
+template <int BM, int BN, int BK, int threads, int cluster, int stages>
+using sb_bf16x6sync = sb_bf16x6sync_any<BM, BN, BK, threads, cluster, stages, false>;
+
+template <int BM, int BN, int BK, int threads, int cluster, int stages>
+using sb_bf16x6synccut = sb_bf16x6sync_any<BM, BN, BK, threads, cluster, stages, true>;
+
+#define SB_METHOD_bf16x6sync	0, SB_MAKE_TENSOR
+#define SB_METHOD_bf16x6synccut 0, SB_MAKE_TENSOR
 #include "instantiate.cuh"

@@ -20,7 +20,8 @@
  */
 #include "scales.cuh"
 
-template <int BM, int BN, int BK, int threads, int cluster, int stages> struct sb_fp16x3 {
+template <int BM, int BN, int BK, int threads, int cluster, int stages, bool cut>
+struct sb_fp16x3_any {
 	static constexpr int window = 32, windows = BK / window;
 	static constexpr int planes = 2, groups = BN / 64, panels = BM / 64;
 	static constexpr int consumers = groups * 128, asker = consumers;
@@ -44,9 +45,11 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		uint64_t full[stages], empty[stages];
 	};
 
-	/* Pairs of tiles from this cluster's first on, those passed over that nobody computes. */
+	/* Pairs of tiles from this cluster's first on, those passed over that nobody computes;
+	 * where k is cut, of each part of it. */
 	struct work {
 		int index, tiles_m, tiles_n, i, j; /* the block's own tile */
+		int begin, end;			   /* its steps of k */
 		bool own;			   /* which it computes */
 		bool far; /* there are scales far from others, or there may be */
 
@@ -59,11 +62,18 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 		/* Whether there is one. */
 		SB_DEVICE bool find(const sb_gemm_args &args, int rank)
 		{
-			int pairs = (tiles_m + 1) / 2;
+			int pairs = (tiles_m + 1) / 2, all = pairs * tiles_n;
 
-			for (; index < pairs * tiles_n; index += (int)sb_blocks() / cluster) {
-				sb_place place = sb_raster<raster>(index, pairs, tiles_n);
+			for (; index < all * sb_parts<cut>(args);
+			     index += (int)sb_blocks() / cluster) {
+				int part = cut ? index / all : 0;
+				sb_range range = sb_part_range<cut>(args, part);
+				sb_place place =
+					sb_raster<raster>(index - part * all, pairs, tiles_n);
 				bool wanted[cluster];
+
+				begin = range.begin / BK;
+				end = sb_tiles(range.end, BK);
 
 				far = !args.flags_a;
 				SB_UNROLL
@@ -122,7 +132,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			int i = w.i < w.tiles_m ? w.i : w.tiles_m - 1;
 
 			SB_ROLLED
-			for (int step = 0; step < steps; step++, at.advance()) {
+			for (int step = w.begin; step < w.end; step++, at.advance()) {
 				bool begins = step % slab_steps == 0;
 
 				if (at.again)
@@ -266,7 +276,7 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles, int rank)
 	{
-		int steps = sb_tiles(args.k, BK), group = sb_warp() / 4, slot = slots - 1;
+		int group = sb_warp() / 4, slot = slots - 1;
 		sb_ring<stages> at = {0, 0, false};
 		work w(args);
 
@@ -274,18 +284,22 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 			float total[held];
 
 			SB_ROLLED
-			for (int begin = 0; begin < steps; begin += chunk_steps) {
-				int left = steps - begin,
+			for (int begin = w.begin; begin < w.end; begin += chunk_steps) {
+				int left = w.end - begin,
 				    chunk = left < chunk_steps ? left : chunk_steps;
 
 				if (w.far)
 					add_up<true>(tiles, at, chunk, slot, group, total);
 				else
 					add_up<false>(tiles, at, chunk, slot, group, total);
-				sb_add_chunk<BM * BN, consumers, held / 4>(
-					args, total, 0, 1, begin == 0, left <= chunk_steps);
+				if (!cut)
+					sb_add_chunk<BM * BN, consumers, held / 4>(
+						args, total, 0, 1, begin == 0, left <= chunk_steps);
+				else if (w.own)
+					sb_keep_fragment(args, begin / chunk_steps, w.i * BM,
+							 w.j * BN + group * 64, total);
 			}
-			if (w.own)
+			if (!cut && w.own)
 				sb_finish_fragment(args, w.i * BM, w.j * BN + group * 64, total);
 		}
 	}
@@ -317,5 +331,13 @@ template <int BM, int BN, int BK, int threads, int cluster, int stages> struct s
 	}
 };
 
-#define SB_METHOD_fp16x3 0, SB_MAKE_TENSOR
+template <int BM, int BN, int BK, int threads, int cluster, int stages>
+using sb_fp16x3 = sb_fp16x3_any<BM, BN, BK, threads, cluster, stages, false>;
+
+/* The same where k is cut. */
+template <int BM, int BN, int BK, int threads, int cluster, int stages>
+using sb_fp16x3cut = sb_fp16x3_any<BM, BN, BK, threads, cluster, stages, true>;
+
+#define SB_METHOD_fp16x3    0, SB_MAKE_TENSOR
+#define SB_METHOD_fp16x3cut 0, SB_MAKE_TENSOR
 #include "instantiate.cuh"

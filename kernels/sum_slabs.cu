@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * C from the chains of the slabs, for each element in their order. Of few elements all warps of a
- * block fetch and one adds; so the additions, which must wait for each other, wait for no memory.
- * Where a block has as many elements as threads, each adds up what it has fetched itself.
+ * C from the chains of the slabs, for each element in their order; or from the sums of the chunks of
+ * an emulated product whose k is cut (args.h). Of few elements all warps of a block fetch and one
+ * adds; so the additions, which must wait for each other, wait for no memory. Where a block has as
+ * many elements as threads, each adds up what it has fetched itself.
  */
 #include "tile.cuh"
 
@@ -48,10 +49,9 @@ template <int BE, int BS, int threads> struct sb_slabs {
 	}
 
 	SB_DEVICE static float add_together(const sb_gemm_args &args, shared &tile, int64_t element,
-	                                    int64_t extent, int slabs, float total)
+	                                    int64_t extent, bool exists, int slabs, float total)
 	{
 		const float *from = args.work + element;
-		bool exists = element < extent;
 		float values[count];
 
 		load(values, from, extent, exists, 0, slabs);
@@ -73,22 +73,36 @@ template <int BE, int BS, int threads> struct sb_slabs {
 		return total;
 	}
 
+	/* Of an emulated product, an element whose tile the strict kernel computes. */
+	SB_DEVICE static bool left_alone(const sb_gemm_args &args, int i, int j)
+	{
+		return args.part && args.flags_a && i < args.m && j < args.n &&
+		       (sb_tile_flags(args, i / 128, j / 128) & SB_NOT_BF16);
+	}
+
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tile)
 	{
+		static_assert(alone || BE == 32, "a warp has one of each element");
 		int64_t extent = (int64_t)args.m * args.n;
 		int64_t element = (int64_t)sb_block() * BE + sb_thread() % BE;
-		int slabs = (args.k + SB_SLAB - 1) / SB_SLAB;
+		int length = args.part ? SB_SPLIT_CHUNK : SB_SLAB;
+		int slabs = (args.k + length - 1) / length;
 		int side = args.work_i == 1 ? args.m : args.n;
 		/* Division of 64 bits takes longer than all else here. */
 		bool small = extent <= INT32_MAX;
 		int other = (int)(small ? (int)element / side : element / side);
 		int along = (int)(element - (int64_t)other * side);
 		int i = args.work_i == 1 ? along : other, j = args.work_i == 1 ? other : along;
-		bool adds = sb_thread() < BE && element < extent;
+		bool exists = element < extent && !left_alone(args, i, j);
+
+		/* Where not each thread has an element, all warps have the same ones. */
+		if (!sb_warp_any(exists))
+			return;
+		bool adds = sb_thread() < BE && exists;
 		float total = adds && args.resume ? sb_left(args, i, j) : 0.0f;
 
 		if (!alone)
-			total = add_together(args, tile, element, extent, slabs, total);
+			total = add_together(args, tile, element, extent, exists, slabs, total);
 		else if (adds)
 			total = add_alone(args.work + element, extent, slabs, total);
 		if (adds)

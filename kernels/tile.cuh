@@ -35,9 +35,9 @@ SB_DEVICE uint32_t sb_tile_flags(const sb_gemm_args &args, int i, int j)
 /* Whether the tile's flags leave it to kernels on the tensor cores; see args.h. */
 template <int BM, int BN> SB_DEVICE bool sb_passed_over(const sb_gemm_args &args, sb_corner corner)
 {
-	if constexpr (BM == 128 && BN == 128) {
+	if constexpr ((BM == 128 && BN == 128) || (BM == 32 && BN == 32)) {
 		if (args.flags_a)
-			return !(sb_tile_flags(args, corner.i / BM, corner.j / BN) & SB_NOT_BF16);
+			return !(sb_tile_flags(args, corner.i / 128, corner.j / 128) & SB_NOT_BF16);
 	}
 	return false;
 }

@@ -151,13 +151,12 @@ static const float *operand_at(struct sb_carry *c, int operand, size_t slot, int
 static const struct sb_kernel *kernel_for(const struct sb_carry *c, const struct sb_step *step)
 {
 	const struct sb_target target = sb_launch_target(c->device);
-	const struct sb_kernel *alike, *tiers[SB_TIERS_MOST];
+	const struct sb_kernel *alike;
 
-	if (c->tiers) {
-		sb_registry_tiers_launch(c->tiers, step->m, step->n, step->depth,
-					 target.multiprocessors, tiers);
-		return tiers[0];
-	}
+	if (c->tiers)
+		return sb_registry_tiers_launch(c->tiers, step->m, step->n, step->depth,
+						target.multiprocessors)
+			.kernels[0];
 	alike = sb_registry_alike(c->kernel, step->m, step->n, step->depth, &target);
 	return sb_launch_prepare(c->device, alike) == SB_OK ? alike : c->kernel;
 }

@@ -147,6 +147,19 @@ static enum sb_status find_gemm(struct sb_device *device, const struct sb_kernel
 	return status;
 }
 
+static enum sb_status find_sums(struct sb_device *device)
+{
+	enum sb_status status = SB_OK;
+	struct function *found;
+
+	for (int i = 0; status == SB_OK && i < sb_registry_sums(); i++) {
+		const struct sb_sum_kernel *sum = sb_registry_sum_row(i);
+
+		status = find(device, sum->source, sum->name, &found);
+	}
+	return status;
+}
+
 enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel)
 {
 	struct function *found;
@@ -158,12 +171,8 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 
 		status = find(device, pack->source, pack->name, &found);
 	}
-	for (int i = 0; status == SB_OK && sb_registry_splits(kernel) && i < sb_registry_sums();
-	     i++) {
-		const struct sb_sum_kernel *sum = sb_registry_sum_row(i);
-
-		status = find(device, sum->source, sum->name, &found);
-	}
+	if (status == SB_OK && sb_registry_splits(kernel))
+		status = find_sums(device);
 	return status;
 }
 
@@ -176,11 +185,8 @@ enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb
 
 	for (int i = 0; status == SB_OK && i < count; i++)
 		status = sb_launch_prepare(device, all[i]);
-	for (int i = 0; status == SB_OK && i < sb_registry_sums(); i++) {
-		const struct sb_sum_kernel *sum = sb_registry_sum_row(i);
-
-		status = find(device, sum->source, sum->name, &found);
-	}
+	if (status == SB_OK)
+		status = find_sums(device);
 	/* Where nothing reads planes, a panel's guard may have to be asked by itself. */
 	for (int raw = 0; status == SB_OK && raw <= (tiers->fp16x3 != NULL); raw++) {
 		const struct sb_split_kernel *split = sb_registry_split(raw);
@@ -228,8 +234,9 @@ static enum sb_status launch(struct sb_device *device, sb_cu_function function, 
 enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args,
 			     enum sb_stream stream)
 {
-	const struct sb_sum_kernel *sum = sb_registry_sum(args->m, args->n, args->k,
-							  sb_launch_target(device).multiprocessors);
+	const struct sb_sum_kernel *sum = sb_registry_sum(
+		args->m, args->n, sb_ceil_div(args->k, args->part ? SB_SPLIT_CHUNK : SB_SLAB),
+		sb_launch_target(device).multiprocessors);
 	struct function *found;
 	enum sb_status status = find(device, sum->source, sum->name, &found);
 
@@ -253,14 +260,21 @@ static enum sb_status lower_flags(struct sb_device *device, const struct sb_kern
 			       "lowering flags");
 }
 
+static int64_t blocks_of(const struct sb_kernel *kernel, const struct sb_gemm_args *args, int most)
+{
+	if (!args->part || kernel->arithmetic == SB_STRICT)
+		return sb_registry_blocks(kernel, args->m, args->n, args->k, most);
+	return sb_registry_tensor_blocks(kernel, args->m, args->n, sb_ceil_div(args->k, args->part),
+					 most);
+}
+
 enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
 			      struct sb_gemm_args *args, enum sb_stream stream)
 {
 	struct function *found;
 	enum sb_status status = find_gemm(device, kernel, &found);
 	int64_t slabs = sb_registry_slabs(kernel, args->k);
-	int64_t blocks = sb_registry_blocks(kernel, args->m, args->n, args->k,
-					    sb_launch_target(device).multiprocessors);
+	int64_t blocks = blocks_of(kernel, args, sb_launch_target(device).multiprocessors);
 
 	args->work_i = sb_registry_flat(kernel) ? args->n : 1;
 	args->work_j = sb_registry_flat(kernel) ? 1 : args->m;
@@ -317,16 +331,23 @@ enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_a
 enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *tiers,
 			       struct sb_gemm_args *args, enum sb_stream stream)
 {
-	const struct sb_kernel *kernels[SB_TIERS_MOST];
-	int count = sb_registry_tiers_launch(tiers, args->m, args->n, args->k,
-					     sb_launch_target(device).multiprocessors, kernels);
+	const struct sb_tiers_launch launch = sb_registry_tiers_launch(
+		tiers, args->m, args->n, args->k, sb_launch_target(device).multiprocessors);
 	enum sb_status status = SB_OK;
+	int written = 0; /* launches that write C */
 
-	for (int i = 0; status == SB_OK && i < count; i++) {
-		status = sb_launch_gemm(device, kernels[i], args, stream);
+	args->part = launch.part;
+	for (int i = 0; status == SB_OK && i < launch.count; i++) {
+		if (launch.part && i + 1 == launch.count) {
+			status = sb_launch_sum(device, args, stream);
+			written += status == SB_OK;
+		}
+		if (status == SB_OK)
+			status = sb_launch_gemm(device, launch.kernels[i], args, stream);
 		/* Applied to some tiles and not to others, and nobody could tell which. */
-		if (status != SB_OK && status != SB_LOST && i > 0 && args->beta != 0)
+		if (status != SB_OK && status != SB_LOST && written && args->beta != 0)
 			status = sb_device_lose(device, "C on it is written in part");
+		written += !launch.part;
 	}
 	return status;
 }

@@ -18,21 +18,31 @@ static const char *const split_sources[] = {"sgemm_gather", "sgemm_rank", "sgemm
 /* Those whose threads walk along n where a tile is flat, and leave their chains so. */
 static const char *const flat_sources[] = {"sgemm_thin"};
 
-/* Methods on the tensor cores, and what they make of a product. */
-#define SB_ARITHMETIC_fp16x3	 SB_FP16X3
-#define SB_ARITHMETIC_bf16x6	 SB_BF16X6
-#define SB_ARITHMETIC_bf16x6sync SB_BF16X6
+/* Methods on the tensor cores: what they make of a product, and the source that has them. */
+#define SB_ARITHMETIC_fp16x3	    SB_FP16X3
+#define SB_ARITHMETIC_fp16x3cut	    SB_FP16X3
+#define SB_ARITHMETIC_bf16x6	    SB_BF16X6
+#define SB_ARITHMETIC_bf16x6cut	    SB_BF16X6
+#define SB_ARITHMETIC_bf16x6sync    SB_BF16X6
+#define SB_ARITHMETIC_bf16x6synccut SB_BF16X6
+#define SB_SOURCE_fp16x3	    "sgemm_fp16x3"
+#define SB_SOURCE_fp16x3cut	    "sgemm_fp16x3"
+#define SB_SOURCE_bf16x6	    "sgemm_bf16x6"
+#define SB_SOURCE_bf16x6cut	    "sgemm_bf16x6"
+#define SB_SOURCE_bf16x6sync	    "sgemm_bf16x6sync"
+#define SB_SOURCE_bf16x6synccut	    "sgemm_bf16x6sync"
 
 /* What both kinds of rows say. */
 #define ROW(method, bm_, bn_, bk_, threads_, stages_, dynamic_, form_, arch_, text_)               \
-	.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_, .source = "sgemm_" #method,           \
-	.text = text_, .bm = bm_, .bn = bn_, .bk = bk_, .threads = threads_, .stages = stages_,    \
-	.dynamic = dynamic_, .form = SB_FORM_##form_, .arch = arch_
+	.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_, .text = text_, .bm = bm_, .bn = bn_,  \
+	.bk = bk_, .threads = threads_, .stages = stages_, .dynamic = dynamic_,                    \
+	.form = SB_FORM_##form_, .arch = arch_
 
 static const struct sb_kernel kernels[] = {
 #define SB_KERNEL(method, bm_, bn_, bk_, threads_, blocks_, tm_, tn_, stages_, dynamic_, form_,    \
 		  arch_, text_)                                                                    \
 	{ROW(method, bm_, bn_, bk_, threads_, stages_, dynamic_, form_, arch_, text_),             \
+	 .source = "sgemm_" #method,                                                               \
 	 .blocks = blocks_,                                                                        \
 	 .tm = tm_,                                                                                \
 	 .tn = tn_,                                                                                \
@@ -41,7 +51,8 @@ static const struct sb_kernel kernels[] = {
 #define SB_TENSOR(method, bm_, bn_, bk_, threads_, cluster_, stages_, dynamic_, form_, arch_,      \
 		  text_)                                                                           \
 	{ROW(method, bm_, bn_, bk_, threads_, stages_, dynamic_, form_, arch_, text_),             \
-	 .blocks = 1, .cluster = cluster_, .arithmetic = SB_ARITHMETIC_##method},
+	 .source = SB_SOURCE_##method, .blocks = 1, .cluster = cluster_,                           \
+	 .arithmetic = SB_ARITHMETIC_##method},
 #include "kernels.def"
 };
 
@@ -153,7 +164,7 @@ int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n,
 	int most = multiprocessors < PERSISTENT_MOST ? multiprocessors : PERSISTENT_MOST;
 
 	if (kernel->arithmetic != SB_STRICT)
-		return sb_registry_tensor_blocks(kernel, m, n, most);
+		return sb_registry_tensor_blocks(kernel, m, n, 1, most);
 	if (sb_registry_persists(kernel))
 		return tiles < most ? tiles : most;
 	return tiles * sb_registry_slabs(kernel, k);
@@ -166,7 +177,8 @@ size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, in
 	if (kernel->arithmetic != SB_STRICT)
 		return k <= SB_SPLIT_CHUNK
 			       ? 0
-			       : (size_t)sb_registry_tensor_blocks(kernel, m, n, PERSISTENT_MOST) *
+			       : (size_t)sb_registry_tensor_blocks(kernel, m, n, 1,
+								   PERSISTENT_MOST) *
 					 (size_t)(kernel->bm * kernel->bn) * sizeof(float);
 	/* A tile for each block, and flags for as many blocks as there may be. */
 	if (sb_registry_persists(kernel) && k > SB_SLAB)
@@ -193,13 +205,14 @@ bool sb_registry_flat(const struct sb_kernel *kernel)
 }
 
 /* The most elements a block, unless that leaves multiprocessors idle while others add for long. */
-const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t k, int multiprocessors)
+const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t terms,
+					    int multiprocessors)
 {
 	const struct sb_sum_kernel *best = &sum_kernels[0];
 
 	for (size_t i = 1; i < COUNT(sum_kernels); i++) {
 		const struct sb_sum_kernel *other = &sum_kernels[i];
-		bool at_once = sb_ceil_div(sb_ceil_div(k, SB_SLAB), other->bs) <= 2;
+		bool at_once = sb_ceil_div(terms, other->bs) <= 2;
 
 		if (other->be > best->be &&
 		    (at_once || sb_ceil_div(m * n, other->be) >= 2 * (int64_t)multiprocessors))

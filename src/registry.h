@@ -109,6 +109,9 @@ struct sb_tiers {
 	const struct sb_kernel *fp16x3; /* or NULL: nothing is split, all tiles begin with bf16x6 */
 	const struct sb_kernel *half;	/* the same in smaller tiles, for small grids; or NULL */
 	const struct sb_kernel *bf16x6, *strict;
+	/* Where k may be cut, since all of C has few tiles: what takes the places of these; or
+	 * NULL. There may be no first one. */
+	const struct sb_kernel *fp16x3_cut, *bf16x6_cut, *strict_cut;
 	int bm, bn, bk;
 	/* Of the first and of half: FLOP/s of a multiprocessor, seconds of a launch. */
 	double rate, fixed, half_rate, half_fixed;
@@ -126,21 +129,32 @@ struct sb_tiers {
 bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
 			    struct sb_tiers *tiers, enum sb_fallback *why);
 /* The tiers that begin with a kernel, for any shape; short sums without fp16x3. False if it does
- * not run there. */
-bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t k, const struct sb_target *target,
-			  struct sb_tiers *tiers, enum sb_fallback *why);
+ * not run there. One that cuts k stands for the one that does not. */
+bool sb_registry_tiers_of(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
+			  const struct sb_target *target, struct sb_tiers *tiers,
+			  enum sb_fallback *why);
 /*
  * As choose: one of their kernels that SHIMBLAS_KERNEL names is used for any shape, bf16x6 for all
  * of C, and so is a strict one; *why is NAMED then.
  */
 bool sb_registry_choose_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *target,
 			      struct sb_tiers *tiers, enum sb_fallback *why);
-/* The kernels of a launch of m x n x k, in their order: at most SB_TIERS_MOST; how many. */
+/*
+ * A launch of m x n x k, which may be a block of C: its kernels in their order, and how long the
+ * parts are that k is cut into (args.h), or 0: it is not. Then a sum kernel comes before the last,
+ * strict one. Whether k is cut changes no bit.
+ */
 #define SB_TIERS_MOST 3
-int sb_registry_tiers_launch(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
-			     int multiprocessors, const struct sb_kernel *kernels[SB_TIERS_MOST]);
+struct sb_tiers_launch {
+	const struct sb_kernel *kernels[SB_TIERS_MOST];
+	int count;
+	int32_t part;
+	double seconds; /* predicted of the first, and of the sums */
+};
+struct sb_tiers_launch sb_registry_tiers_launch(const struct sb_tiers *tiers, int64_t m, int64_t n,
+						int64_t k, int multiprocessors);
 /* All of them that there are, in no order. */
-#define SB_TIERS_KERNELS 4
+#define SB_TIERS_KERNELS 7
 int sb_registry_tiers_kernels(const struct sb_tiers *tiers,
 			      const struct sb_kernel *kernels[SB_TIERS_KERNELS]);
 /* The first of them that is there. */
@@ -148,7 +162,8 @@ const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers);
 /* As work, of the one that needs most. */
 size_t sb_registry_tiers_work(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k);
 /* Predicted, where the guard turns nothing away: of the launches on panels that are split; of
- * splitting that many rows and columns; and of all of it, the splitting too where there is any. */
+ * splitting that many rows or columns of panels; and of all of it, the splitting too where there is
+ * any. */
 double sb_registry_tiers_seconds(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
 				 int multiprocessors);
 double sb_registry_split_seconds(int64_t lines, int64_t k);
@@ -157,9 +172,10 @@ double sb_registry_emulated_seconds(const struct sb_tiers *tiers, int64_t m, int
 /* The split kernel for an operand as it lies (raw), or for a canonical panel. */
 const struct sb_split_kernel *sb_registry_split(bool raw);
 
-/* Of a kernel on the tensor cores: its grid, where so many blocks run at once; and seconds at a
- * rate in FLOP/s of each multiprocessor. */
-int64_t sb_registry_tensor_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n, int most);
+/* Of a kernel on the tensor cores: its grid, where so many blocks run at once and k is cut into
+ * parts; and seconds at a rate in FLOP/s of each multiprocessor, of one part. */
+int64_t sb_registry_tensor_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n,
+				  int64_t parts, int most);
 double sb_registry_tensor_seconds(const struct sb_kernel *kernel, double rate, int64_t m, int64_t n,
 				  int64_t k, int multiprocessors);
 
@@ -182,8 +198,11 @@ const struct sb_kernel *sb_registry_alike(const struct sb_kernel *kernel, int64_
 bool sb_registry_flat(const struct sb_kernel *kernel);
 int sb_registry_sums(void);
 const struct sb_sum_kernel *sb_registry_sum_row(int row);
-/* What adds up the chains of an m x n x k product. */
-const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t k, int multiprocessors);
+/* What adds up so many chains, or sums of chunks, of each element; and the seconds predicted of it
+ * and of storing that many bytes of them. */
+const struct sb_sum_kernel *sb_registry_sum(int64_t m, int64_t n, int64_t terms,
+					    int multiprocessors);
+double sb_registry_sum_seconds(double bytes);
 
 /* The pack kernel for a source whose k is contiguous (across), or whose i is (along). */
 const struct sb_pack_kernel *sb_registry_pack(bool k_contiguous);

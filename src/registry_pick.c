@@ -48,6 +48,11 @@ static const struct pass summing =
 #include "rates.def"
 	;
 
+double sb_registry_sum_seconds(double bytes)
+{
+	return summing.fixed + bytes / summing.rate;
+}
+
 static const struct rate *find_rate(const struct sb_kernel *kernel)
 {
 	for (size_t i = 0; i < COUNT(rates); i++)
@@ -126,7 +131,7 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 		       (double)sb_ceil_div(tiles * sb_ceil_div(k, SB_SLAB), multiprocessors) *
 			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
 	if (slabs > 1)
-		seconds += summing.fixed + (double)sb_registry_work(kernel, m, n, k) / summing.rate;
+		seconds += sb_registry_sum_seconds((double)sb_registry_work(kernel, m, n, k));
 	seconds +=
 		(double)(sb_ceil_div(most, rate->together) - 1) * rate->ends +
 		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);

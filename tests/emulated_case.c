@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "emulated_case.h"
-#include "args.h"
+#include "emulated_run.h"
 #include "cuda_types.h"
-#include "exact.h"
 #include "oracle.h"
 #include "oracle_emulated.h"
 #include "tensor_map.h"
@@ -15,25 +13,10 @@
 enum { TILE = 128, PADDED = 256, PIECE = 64 };
 
 static char message[800];
-/* Memory that a launch may read or write; a second one of the kind is the oracle's. */
-enum { PANEL_A, PANEL_B, PLANES_A, PLANES_B, EXPONENTS_A, EXPONENTS_B, FLAGS_A, FLAGS_B, C, WORK };
-enum { KINDS = WORK + 1 };
+
 static const char *const kind_names[KINDS] = {
 	"panel of A",	  "panel of B", "planes of A", "planes of B", "exponents of A",
 	"exponents of B", "flags of A", "flags of B",  "C",	      "work"};
-
-struct memory {
-	unsigned char *bytes[KINDS];
-	size_t count[KINDS];
-};
-
-struct run {
-	const struct sb_emulated_case *test;
-	struct memory own, oracle;
-	unsigned readable, writable;	/* bits of kinds */
-	struct sb_exact_counts *counts; /* of the next launch, or NULL */
-	int64_t ld_a, ld_b, ldc, depth;
-};
 
 static bool check(void *context, const void *pointer, size_t bytes, bool write)
 {
@@ -49,14 +32,14 @@ static bool check(void *context, const void *pointer, size_t bytes, bool write)
 	return false;
 }
 
-static int64_t up(int64_t x, int64_t to)
+int64_t emulated_up(int64_t x, int64_t to)
 {
 	return (x + to - 1) / to * to;
 }
 
 static bool take(struct run *run, int kind, int64_t bytes, int fill)
 {
-	size_t count = (size_t)up(bytes, 128);
+	size_t count = (size_t)emulated_up(bytes, 128);
 
 	run->own.count[kind] = run->oracle.count[kind] = (size_t)bytes;
 	run->own.bytes[kind] = aligned_alloc(128, count);
@@ -102,14 +85,16 @@ static void fill_c(const struct run *run, unsigned char *bytes)
 			c[i + j * run->ldc] = sb_emulated_value(&seed, SB_EMULATED_PLAIN, 0, 0);
 }
 
-static bool open_run(struct run *run)
+bool emulated_open(struct run *run)
 {
 	const struct sb_emulated_case *test = run->test;
-	int64_t slabs = up(test->k, SB_SPLIT_SLAB) / SB_SPLIT_SLAB;
+	int64_t slabs = emulated_up(test->k, SB_SPLIT_SLAB) / SB_SPLIT_SLAB;
+	int64_t sums = (int64_t)test->m * test->n *
+		       (emulated_up(test->k, SB_SPLIT_CHUNK) / SB_SPLIT_CHUNK);
 
-	run->ld_a = up(test->m, PADDED);
-	run->ld_b = up(test->n, PADDED);
-	run->depth = up(test->k, PIECE);
+	run->ld_a = emulated_up(test->m, PADDED);
+	run->ld_b = emulated_up(test->n, PADDED);
+	run->depth = emulated_up(test->k, PIECE);
 	run->ldc = test->m + test->gap;
 	if (!take(run, PANEL_A, run->ld_a * run->depth * 4, 0) ||
 	    !take(run, PANEL_B, run->ld_b * run->depth * 4, 0) ||
@@ -120,7 +105,8 @@ static bool open_run(struct run *run)
 	    !take(run, FLAGS_A, run->ld_a / TILE * 4, 0) ||
 	    !take(run, FLAGS_B, run->ld_b / TILE * 4, 0) ||
 	    !take(run, C, (run->ldc * test->n + test->gap) * 4, 0xff) ||
-	    !take(run, WORK, (int64_t)test->blocks * PADDED * TILE * 4, 0xff))
+	    !take(run, WORK, run->part ? sums * 4 : (int64_t)test->blocks * PADDED * TILE * 4,
+		  0xff))
 		return false;
 	fill_panel(run, PANEL_A, test->m, test->a, test->b);
 	fill_panel(run, PANEL_B, test->n, test->b, test->a);
@@ -129,7 +115,7 @@ static bool open_run(struct run *run)
 	return true;
 }
 
-static void close_run(struct run *run)
+void emulated_close(struct run *run)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
 		free(run->own.bytes[kind]);
@@ -138,7 +124,7 @@ static void close_run(struct run *run)
 }
 
 /* Words are floats in C: there NaNs equal each other. */
-static const char *compare(const struct run *run, const char *what)
+const char *emulated_compare(const struct run *run, const char *what)
 {
 	const struct sb_emulated_case *t = run->test;
 
@@ -164,8 +150,8 @@ static const char *compare(const struct run *run, const char *what)
 	return NULL;
 }
 
-static void set_map(struct sb_tensor_map *map, const void *panel, int64_t ld, int64_t depth,
-		    int box_i, int box_k)
+void emulated_map(struct sb_tensor_map *map, const void *panel, int64_t ld, int64_t depth,
+		  int box_i, int box_k)
 {
 	const struct sb_stand_in_map m = SB_PANEL_MAP(panel, ld, depth, box_i, box_k);
 
@@ -173,7 +159,7 @@ static void set_map(struct sb_tensor_map *map, const void *panel, int64_t ld, in
 	memcpy(map->opaque, &m, sizeof m);
 }
 
-static struct sb_gemm_args product(const struct run *run, const struct memory *memory)
+struct sb_gemm_args emulated_product(const struct run *run, const struct memory *memory)
 {
 	const struct sb_emulated_case *test = run->test;
 	struct sb_gemm_args args = {.a = (const float *)memory->bytes[PANEL_A],
@@ -202,16 +188,24 @@ static struct sb_gemm_args product(const struct run *run, const struct memory *m
 	return args;
 }
 
+const char *emulated_start(const struct run *run, const char *name, int64_t blocks,
+			   const struct sb_emulated_row *row, const void *args, size_t size)
+{
+	struct sb_exact_memory memory = {(void *)(uintptr_t)run, check};
+
+	if (sb_exact_run(name, (unsigned)blocks, (unsigned)row->threads, (unsigned)row->dynamic,
+			 args, size, &memory, run->counts) == SB_EXACT_OK)
+		return NULL;
+	snprintf(message, sizeof message, "%s", sb_exact_message());
+	return message;
+}
+
 static const char *launch(struct run *run, const struct sb_emulated_row *row, int64_t blocks,
 			  const void *args, size_t size)
 {
-	struct sb_exact_memory memory = {run, check};
+	const char *wrong = emulated_start(run, row->name, blocks, row, args, size);
 
-	if (sb_exact_run(row->name, (unsigned)blocks, (unsigned)row->threads,
-			 (unsigned)row->dynamic, args, size, &memory, run->counts) == SB_EXACT_OK)
-		return compare(run, row->name);
-	snprintf(message, sizeof message, "%s", sb_exact_message());
-	return message;
+	return wrong ? wrong : emulated_compare(run, row->name);
 }
 
 static struct sb_split_args half(const struct run *run, const struct memory *memory, int of)
@@ -230,12 +224,12 @@ static struct sb_split_args half(const struct run *run, const struct memory *mem
 		.exponents_ld = ld,
 		.extent = extent,
 		.depth = run->test->k,
-		.padded_extent = (int32_t)up(extent, TILE),
+		.padded_extent = (int32_t)emulated_up(extent, TILE),
 		.padded_depth = (int32_t)run->depth,
 	};
 }
 
-static const char *split(struct run *run, int of)
+const char *emulated_split(struct run *run, int of)
 {
 	const struct sb_emulated_row row = sb_emulated_row("split_fp16");
 	struct sb_split_args own = half(run, &run->own, of), oracle = half(run, &run->oracle, of);
@@ -244,22 +238,24 @@ static const char *split(struct run *run, int of)
 	run->readable = 1u << (PANEL_A + of) | 1u << (FLAGS_A + of);
 	run->writable = 1u << (PLANES_A + of) | 1u << (EXPONENTS_A + of) | 1u << (FLAGS_A + of);
 	return launch(run, &row,
-		      own.padded_extent / row.BM * (up(own.padded_depth, row.BK) / row.BK), &own,
-		      sizeof own);
+		      own.padded_extent / row.BM * (emulated_up(own.padded_depth, row.BK) / row.BK),
+		      &own, sizeof own);
 }
 
 static const char *multiply_row(struct run *run, const struct sb_emulated_row *row,
 				unsigned readable, void oracle(const struct sb_gemm_args *))
 {
 	const struct sb_emulated_case *test = run->test;
-	struct sb_gemm_args own = product(run, &run->own), right = product(run, &run->oracle);
+	struct sb_gemm_args own = emulated_product(run, &run->own),
+			    right = emulated_product(run, &run->oracle);
 	const unsigned flags = 1u << FLAGS_A | 1u << FLAGS_B;
-	int64_t tiles_m = up(test->m, row->BM) / row->BM, tiles_n = up(test->n, row->BN) / row->BN;
-	int64_t blocks = up(tiles_m, row->cluster) * tiles_n;
+	int64_t tiles_m = emulated_up(test->m, row->BM) / row->BM,
+		tiles_n = emulated_up(test->n, row->BN) / row->BN;
+	int64_t blocks = emulated_up(tiles_m, row->cluster) * tiles_n;
 	bool persists = oracle != sb_oracle_flagged;
 
-	set_map(&own.map_a, own.a, run->ld_a, run->depth, row->BM, row->BK);
-	set_map(&own.map_b, own.b, run->ld_b, run->depth, row->BN, row->BK);
+	emulated_map(&own.map_a, own.a, run->ld_a, run->depth, row->BM, row->BK);
+	emulated_map(&own.map_b, own.b, run->ld_b, run->depth, row->BN, row->BK);
 	oracle(&right);
 	run->readable = readable | flags | (test->k > SB_SPLIT_CHUNK ? 1u << WORK : 0) |
 			(test->beta != 0 ? 1u << C : 0);
@@ -317,7 +313,7 @@ static int written(const struct run *run, unsigned of_these, unsigned wanted)
 	return count;
 }
 
-static void count(const struct run *run, struct sb_emulated_tiles *tiles)
+void emulated_count(const struct run *run, struct sb_emulated_tiles *tiles)
 {
 	tiles->fp16x3 = written(run, SB_NOT_FP16, 0);
 	tiles->bf16x6 = written(run, SB_NOT_FP16 | SB_NOT_BF16, SB_NOT_FP16);
@@ -327,7 +323,7 @@ static void count(const struct run *run, struct sb_emulated_tiles *tiles)
 /* What the launches made together is the whole rule's. */
 static const char *whole(struct run *run)
 {
-	struct sb_gemm_args own = product(run, &run->own);
+	struct sb_gemm_args own = emulated_product(run, &run->own);
 	const struct sb_emulated_case *t = run->test;
 
 	if (t->k < SB_ORACLE_FP16_K)
@@ -335,7 +331,7 @@ static const char *whole(struct run *run)
 	fill_c(run, run->oracle.bytes[C]);
 	sb_oracle_emulated(t->m, t->n, t->k, t->alpha, own.a, 1, own.a_k, own.b, 1, own.b_k,
 			   t->beta, (float *)run->oracle.bytes[C] + t->gap, run->ldc);
-	return compare(run, "the whole");
+	return emulated_compare(run, "the whole");
 }
 
 const char *sb_emulated_case_run(const struct sb_emulated_case *test,
@@ -345,10 +341,10 @@ const char *sb_emulated_case_run(const struct sb_emulated_case *test,
 	const unsigned planes =
 		1u << PLANES_A | 1u << PLANES_B | 1u << EXPONENTS_A | 1u << EXPONENTS_B;
 	struct run run = {.test = test};
-	const char *wrong = open_run(&run) ? NULL : "no memory";
+	const char *wrong = emulated_open(&run) ? NULL : "no memory";
 
 	for (int of = 0; of < 2 && !wrong; of++)
-		wrong = split(&run, of);
+		wrong = emulated_split(&run, of);
 	if (!wrong)
 		wrong = multiply(&run, "fp16x3", planes, sb_oracle_fp16x3);
 	if (!wrong)
@@ -358,12 +354,11 @@ const char *sb_emulated_case_run(const struct sb_emulated_case *test,
 	if (!wrong)
 		wrong = whole(&run);
 	if (!wrong)
-		count(&run, tiles);
-	close_run(&run);
+		emulated_count(&run, tiles);
+	emulated_close(&run);
 	return wrong;
 }
 
-/* As if fp16x3 had been given these: its flags are raised in all but some tiles. */
 static void flag(struct run *run)
 {
 	const uint32_t raised = SB_NOT_FP16;
@@ -384,7 +379,7 @@ const char *sb_emulated_case_run_warps(const struct sb_emulated_case *test,
 {
 	const unsigned panels = 1u << PANEL_A | 1u << PANEL_B;
 	struct run run = {.test = test, .counts = counts};
-	const char *wrong = open_run(&run) ? NULL : "no memory";
+	const char *wrong = emulated_open(&run) ? NULL : "no memory";
 
 	if (!wrong) {
 		flag(&run);
@@ -394,7 +389,7 @@ const char *sb_emulated_case_run_warps(const struct sb_emulated_case *test,
 	if (!wrong)
 		wrong = multiply(&run, "multistage_128x128x32", panels, sb_oracle_flagged);
 	if (!wrong)
-		count(&run, tiles);
-	close_run(&run);
+		emulated_count(&run, tiles);
+	emulated_close(&run);
 	return wrong;
 }

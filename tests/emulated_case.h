@@ -62,6 +62,15 @@ const char *sb_emulated_case_run_warps(const struct sb_emulated_case *test,
 				       struct sb_emulated_tiles *tiles,
 				       struct sb_exact_counts *counts);
 
+/*
+ * Both with k cut into parts of that length; of the second all tiles are left to bf16x6sync. C and
+ * the flags are compared when the sum kernel has run, with what is made where k is not cut.
+ */
+const char *sb_emulated_case_run_cut(const struct sb_emulated_case *test, int part,
+				     struct sb_emulated_tiles *tiles);
+const char *sb_emulated_case_run_warps_cut(const struct sb_emulated_case *test, int part,
+					   struct sb_emulated_tiles *tiles);
+
 /* The rows of kernels.def; of other than tensor core kernels, the method has the tile in its name.
  */
 struct sb_emulated_row {

@@ -49,10 +49,20 @@ void sb_oracle_multiply(const struct tile *tile, enum sb_core_format format, int
 						    &sums->at[i][j]);
 }
 
+static void keep(const struct sb_gemm_args *args, const struct tile *tile, int64_t chunk)
+{
+	for (int j = 0; j < tile->columns; j++)
+		for (int i = 0; i < tile->rows; i++)
+			args->work[(chunk * args->n + tile->j0 + j) * args->m + tile->i0 + i] =
+				tile->total.at[i][j];
+}
+
 void sb_oracle_chunk(const struct sb_gemm_args *args, struct tile *tile, int64_t k)
 {
 	if (k < args->k && k % SB_SPLIT_CHUNK != 0)
 		return;
+	if (args->part)
+		keep(args, tile, (k - 1) / SB_SPLIT_CHUNK);
 	if (k <= SB_SPLIT_CHUNK)
 		sb_oracle_clear(&tile->result);
 	for (int i = 0; i < tile->rows; i++)
@@ -63,7 +73,7 @@ void sb_oracle_chunk(const struct sb_gemm_args *args, struct tile *tile, int64_t
 
 void sb_oracle_store(const struct sb_gemm_args *args, const struct tile *tile)
 {
-	for (int j = 0; j < tile->columns; j++) {
+	for (int j = 0; j < tile->columns && !args->part; j++) {
 		for (int i = 0; i < tile->rows; i++) {
 			float *c = args->c + tile->i0 + i + (tile->j0 + j) * args->ldc;
 			float left = args->resume ? *c : 0, sum = left + tile->result.at[i][j];

@@ -39,9 +39,10 @@ void sb_oracle_clear(struct tile_sums *sums);
 /* sums += the products of plane a of A and plane b of B, steps of the window ascending. */
 void sb_oracle_multiply(const struct tile *tile, enum sb_core_format format, int a, int b,
 			struct tile_sums *sums);
-/* After the values of k up to `k`: at the end of a chunk and of all k total is added to result. */
+/* After the values of k up to `k`: at the end of a chunk and of all k total is added to result, and
+ * kept in work where k is cut. */
 void sb_oracle_chunk(const struct sb_gemm_args *args, struct tile *tile, int64_t k);
-/* C of result. */
+/* C of result, unless k is cut. */
 void sb_oracle_store(const struct sb_gemm_args *args, const struct tile *tile);
 
 #endif

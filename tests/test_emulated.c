@@ -15,6 +15,7 @@ static const struct spiced shapes[] = {
 	{{33, 40, 4200, 1, 0, 0, 0, 7, 0.5f, 0}, FINE_SPREAD},
 	{{140, 260, 700, 0, 1, 0, 3, 2, 1, 1}, ALL_KINDS}, /* too short for the first tier */
 	{{150, 60, 40, 0, 0, 0, 0, 0, 1, 0}, NOT_FINITE},
+	{{130, 20, 3100, 1, 0, 0, 1, 2, 1.5f, 0.5f}, FINE_SPREAD}, /* k is cut */
 };
 
 static struct product_data prepared[COUNT(shapes)], without_planes[COUNT(shapes)];

@@ -50,6 +50,67 @@ static void small_and_thin(void)
 		run(&tests[t], 1, 0, 0);
 }
 
+/* Whatever the parts, and whoever adds them up, the bits are those of sums that are not cut. */
+static void run_cut(const struct sb_emulated_case *test, int part, int fp16x3, int bf16x6,
+		    int strict)
+{
+	struct sb_emulated_tiles tiles = {0};
+	const char *wrong = sb_emulated_case_run_cut(test, part, &tiles);
+
+	if (wrong)
+		fprintf(stderr, "parts of %d: %s\n", part, wrong);
+	else if (tiles.fp16x3 != fp16x3 || tiles.bf16x6 != bf16x6 || tiles.strict != strict)
+		fprintf(stderr, "tiles: %d, %d, %d\n", tiles.fp16x3, tiles.bf16x6, tiles.strict);
+	CU_ASSERT(wrong == NULL);
+	CU_ASSERT(tiles.fp16x3 == fp16x3 && tiles.bf16x6 == bf16x6 && tiles.strict == strict);
+}
+
+/* Parts of one chunk and of several; a last one of less than a chunk, a window, a step. */
+static void parts_of_k(void)
+{
+	static const struct {
+		int k, part;
+	} cuts[] = {{1025, 1024}, {2048, 1024}, {3001, 2048},
+		    {4500, 1024}, {4097, 2048}, {5119, 3072}};
+
+	for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+		struct sb_emulated_case test = {
+			9 + (int)c,	      13,  cuts[c].k, 1, 1.5f, 0.5f, PLAIN, POSITIVE,
+			2 + 2 * (int)(c % 3), NULL};
+
+		run_cut(&test, cuts[c].part, 1, 0, 0);
+	}
+}
+
+/* More tiles than blocks, of each kind, found in other parts of k than the first. */
+static void tiles_of_parts(void)
+{
+	static const struct sb_emulated_poke pokes[] = {{'a', 130, 1500, 0x1.000006p-32f},
+							{'a', 256, 2060, INFINITY},
+							{'b', 128, 1023, 0x1p80f},
+							{'b', 127, 1030, 0.0f},
+							{0}};
+	struct sb_emulated_case test = {257, 131, 2070, 0, 1.0f, 1.0f, PLAIN, PLAIN, 4, NULL};
+
+	run_cut(&test, 1024, 6, 0, 0);
+	test.pokes = pokes;
+	test.blocks = 6;
+	run_cut(&test, 1024, 1, 3, 2);
+}
+
+static void scales_of_parts(void)
+{
+	struct sb_emulated_case test = {
+		40, 10, 4096, 0, 1.0f, 0.0f, SB_EMULATED_SLABS, SB_EMULATED_SLABS, 4, NULL};
+
+	run_cut(&test, 1024, 1, 0, 0);
+	test.k = 2100;
+	test.a = test.b = SB_EMULATED_FAR_SLABS;
+	run_cut(&test, 1024, 1, 0, 0);
+	test.a = test.b = WIDE;
+	run_cut(&test, 1024, 0, 1, 0);
+}
+
 /* Scales of a row differ from slab to slab; the last slab has one block of 64. */
 static void slabs_of_k(void)
 {
@@ -208,6 +269,9 @@ int main(void)
 	CU_ADD_TEST(suite, slabs_of_k);
 	CU_ADD_TEST(suite, chunks_of_k);
 	CU_ADD_TEST(suite, scales_of_slabs);
+	CU_ADD_TEST(suite, parts_of_k);
+	CU_ADD_TEST(suite, tiles_of_parts);
+	CU_ADD_TEST(suite, scales_of_parts);
 	CU_ADD_TEST(suite, blocks_go_from_tile_to_tile);
 	CU_ADD_TEST(suite, alpha_and_beta);
 	CU_ADD_TEST(suite, kinds_of_values);

@@ -53,6 +53,22 @@ static void chunks_of_k(void)
 	run(&test, 0, 1, 0);
 }
 
+/* The same chunks by other blocks, added up by a kernel of their own; one of a single window. */
+static void parts_of_k(void)
+{
+	static const struct sb_emulated_poke pokes[] = {{'b', 131, 1030, INFINITY}, {0}};
+	struct sb_emulated_case test = {20, 30, 3100, 3, 1.5f, 0.5f, PLAIN, PLAIN, 3, NULL};
+	struct sb_emulated_tiles tiles = {0};
+	const char *wrong = sb_emulated_case_run_warps_cut(&test, 2048, &tiles);
+
+	CU_ASSERT(wrong == NULL && tiles.bf16x6 == 1);
+	test = (struct sb_emulated_case){131, 140, 1055, 0, 1.0f, 0.0f, PLAIN, WIDE, 4, pokes};
+	wrong = wrong ? wrong : sb_emulated_case_run_warps_cut(&test, 1024, &tiles);
+	if (wrong)
+		fprintf(stderr, "%s\n", wrong);
+	CU_ASSERT(wrong == NULL && tiles.bf16x6 == 2 && tiles.strict == 2);
+}
+
 /* More tiles than blocks, some of which are left alone, one to the strict kernel. */
 static void blocks_go_from_tile_to_tile(void)
 {
@@ -148,6 +164,7 @@ int main(void)
 	CU_ADD_TEST(suite, small_and_thin);
 	CU_ADD_TEST(suite, around_a_tile);
 	CU_ADD_TEST(suite, chunks_of_k);
+	CU_ADD_TEST(suite, parts_of_k);
 	CU_ADD_TEST(suite, blocks_go_from_tile_to_tile);
 	CU_ADD_TEST(suite, alpha_and_beta);
 	CU_ADD_TEST(suite, the_guard_is_exact);

@@ -287,6 +287,7 @@ static void emulated_products_are_predicted_apart(void)
 {
 	struct sb_situation strict = ready(16), emulated = ready(16);
 	const struct sb_profile *profile = sb_profile_shipped();
+	struct sb_call few = product(512, 512, 65536); /* elements of C: k is cut */
 	int faster = 0;
 
 	emulated.emulate = true;
@@ -303,6 +304,8 @@ static void emulated_products_are_predicted_apart(void)
 				faster += is;
 			}
 	CU_ASSERT(faster > 50);
+	CU_ASSERT(2 * sb_model_gpu(profile, &emulated, &few).computing <
+		  sb_model_gpu(profile, &strict, &few).computing);
 	for (int64_t n = 2048; n <= 16384; n *= 2) {
 		struct sb_call call = square(n);
 		struct sb_gpu_parts parts = sb_model_gpu(profile, &emulated, &call);

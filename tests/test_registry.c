@@ -173,9 +173,9 @@ static void few_values_of_k_are_given_what_writes_c_fast(void)
 /* Each thread an element of its own, unless there are few and each has many chains. */
 static void the_sum_kernel_follows_the_elements(void)
 {
-	CU_ASSERT_EQUAL(sb_registry_sum(4096, 128, 4096, 132)->be, 256);
-	CU_ASSERT_EQUAL(sb_registry_sum(1760, 16, 1760, 132)->be, 256);
-	CU_ASSERT_EQUAL(sb_registry_sum(64, 64, 65536, 132)->be, 32);
+	CU_ASSERT_EQUAL(sb_registry_sum(4096, 128, 16, 132)->be, 256);
+	CU_ASSERT_EQUAL(sb_registry_sum(1760, 16, 7, 132)->be, 256);
+	CU_ASSERT_EQUAL(sb_registry_sum(64, 64, 256, 132)->be, 32);
 	CU_ASSERT_EQUAL(sb_registry_sums(), 2);
 }
 

@@ -44,26 +44,30 @@ static void emulated_products_have_tiers_where_the_device_has_kernels(void)
 
 		CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, slower[i], &tiers), SB_FALLBACK_FASTER);
 		CU_ASSERT(sb_registry_tiers_of(sb_registry_find("sgemm_bf16x6sync_128x128x32"),
-					       4096, &target, &tiers, &why));
+					       4096, 4096, 4096, &target, &tiers, &why));
 	}
+}
+
+static struct sb_tiers_launch launched(int64_t m, int64_t n, int64_t k)
+{
+	struct sb_tiers_launch launch;
+	struct sb_tiers tiers;
+	enum sb_fallback why;
+
+	(void)sb_registry_pick_tiers(m, n, k, &h200, &tiers, &why);
+	launch = sb_registry_tiers_launch(&tiers, m, n, k, h200.multiprocessors);
+	CU_ASSERT_EQUAL(launch.count, k < SB_FP16X3_LEAST ? 2 : 3);
+	CU_ASSERT_EQUAL(launch.kernels[launch.count - 2]->arithmetic, SB_BF16X6);
+	CU_ASSERT_EQUAL(launch.kernels[launch.count - 1]->arithmetic, SB_STRICT);
+	for (int i = 0; i < launch.count; i++)
+		CU_ASSERT(sb_registry_work(launch.kernels[i], m, n, k) <=
+			  sb_registry_tiers_work(&tiers, m, n, k));
+	return launch;
 }
 
 static const struct sb_kernel *first_launched(int64_t m, int64_t n, int64_t k)
 {
-	const struct sb_kernel *kernels[SB_TIERS_MOST];
-	struct sb_tiers tiers;
-	enum sb_fallback why;
-	int count;
-
-	(void)sb_registry_pick_tiers(m, n, k, &h200, &tiers, &why);
-	count = sb_registry_tiers_launch(&tiers, m, n, k, h200.multiprocessors, kernels);
-	CU_ASSERT_EQUAL(count, k < SB_FP16X3_LEAST ? 2 : 3);
-	CU_ASSERT_EQUAL(kernels[count - 2]->arithmetic, SB_BF16X6);
-	CU_ASSERT_EQUAL(kernels[count - 1]->arithmetic, SB_STRICT);
-	for (int i = 0; i < count; i++)
-		CU_ASSERT(sb_registry_work(kernels[i], m, n, k) <=
-			  sb_registry_tiers_work(&tiers, m, n, k));
-	return kernels[0];
+	return launched(m, n, k).kernels[0];
 }
 
 static void small_grids_of_emulated_products_get_smaller_tiles(void)
@@ -72,6 +76,46 @@ static void small_grids_of_emulated_products_get_smaller_tiles(void)
 	CU_ASSERT_EQUAL(first_launched(4096, 4096, 8192)->bm, 128);
 	CU_ASSERT_EQUAL(first_launched(16384, 1024, 4096)->bm, 128);
 	CU_ASSERT_EQUAL(first_launched(1024, 1024, 512)->arithmetic, SB_BF16X6);
+}
+
+/* On borders of chunks, into parts that fill the device; and there is room for all sums. */
+static void k_is_cut_where_tiles_are_few(void)
+{
+	static const int64_t sizes[][3] = {{512, 512, 65536},
+					   {256, 256, 262144},
+					   {512, 1024, 16384},
+					   {768, 768, 1 << 20},
+					   {300, 200, 30000}};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		int64_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
+		struct sb_tiers_launch launch = launched(m, n, k);
+		struct sb_tiers tiers;
+		enum sb_fallback why;
+
+		CU_ASSERT(sb_registry_pick_tiers(m, n, k, &h200, &tiers, &why));
+		CU_ASSERT(launch.part > 0 && launch.part < k && launch.part % 1024 == 0);
+		CU_ASSERT(strstr(launch.kernels[0]->name, "cut") != NULL);
+		CU_ASSERT_EQUAL(launch.kernels[2]->bm, 32);
+		CU_ASSERT(sb_registry_tiles(launch.kernels[0], m, n) * (k / launch.part) >= 66);
+		CU_ASSERT(sb_registry_tiers_work(&tiers, m, n, k) >=
+			  (size_t)(m * n * ((k + 1023) / 1024)) * sizeof(float));
+		/* A block of it works in no more. */
+		CU_ASSERT(sb_registry_tiers_work(&tiers, m / 2, n / 3, k) <=
+			  sb_registry_tiers_work(&tiers, m, n, k));
+	}
+	/* Neither where all multiprocessors have tiles, nor in blocks of a C of which they do. */
+	CU_ASSERT_EQUAL(launched(4096, 4096, 4096).part, 0);
+	CU_ASSERT_EQUAL(launched(2048, 2048, 65536).part, 0);
+	{
+		struct sb_tiers tiers;
+		enum sb_fallback why;
+
+		CU_ASSERT(sb_registry_pick_tiers(4096, 4096, 65536, &h200, &tiers, &why));
+		CU_ASSERT_EQUAL(sb_registry_tiers_launch(&tiers, 256, 256, 65536, 132).part, 0);
+	}
+	/* Nor where k has one chunk. */
+	CU_ASSERT_EQUAL(launched(512, 512, 1024).part, 0);
 }
 
 /* A strict pick, whatever the shape, is strict; so is what a block of it is given. */
@@ -124,6 +168,7 @@ int main(void)
 		 a_kernel_asked_for_by_name_decides_the_tiers},
 		{"emulated products have tiers where the device has kernels",
 		 emulated_products_have_tiers_where_the_device_has_kernels},
+		{"k is cut where tiles are few", k_is_cut_where_tiles_are_few},
 		{"small grids of emulated products get smaller tiles",
 		 small_grids_of_emulated_products_get_smaller_tiles},
 		{"picks never mix arithmetics", picks_never_mix_arithmetics},

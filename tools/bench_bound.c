@@ -156,8 +156,9 @@ static enum sb_status plan(struct sb_plan *plan, struct sb_device *device,
 	const struct sb_target target = sb_launch_target(device);
 	struct sb_tiers tiers;
 	enum sb_fallback why;
-	bool emulated = kernel->arithmetic != SB_STRICT &&
-			sb_registry_tiers_of(kernel, shape->k, &target, &tiers, &why);
+	bool emulated =
+		kernel->arithmetic != SB_STRICT &&
+		sb_registry_tiers_of(kernel, shape->m, shape->n, shape->k, &target, &tiers, &why);
 	enum sb_place place = memory == SB_BENCH_PINNED ? SB_PLACE_PINNED : SB_PLACE_PAGEABLE;
 	const struct sb_plan_wish wish = {
 		.m = shape->m,

@@ -210,13 +210,14 @@ static bool take_emulated(struct sb_bench_launch *launch)
 static enum sb_status prepare_kernels(struct sb_bench_launch *launch)
 {
 	const struct sb_target target = sb_launch_target(launch->device);
-	int64_t k = launch->product->shape->k;
+	const struct sb_bench_shape *shape = launch->product->shape;
 	enum sb_fallback why;
 
 	launch->emulated = launch->kernel->arithmetic != SB_STRICT;
 	if (!launch->emulated)
 		return sb_launch_prepare(launch->device, launch->kernel);
-	if (!sb_registry_tiers_of(launch->kernel, k, &target, &launch->tiers, &why))
+	if (!sb_registry_tiers_of(launch->kernel, shape->m, shape->n, shape->k, &target,
+				  &launch->tiers, &why))
 		return SB_DECLINE;
 	return sb_launch_prepare_tiers(launch->device, &launch->tiers);
 }

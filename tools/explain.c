@@ -224,6 +224,19 @@ static void say_parts(struct sb_page *page, const struct question *q)
 	sb_page_table(page, &table);
 }
 
+/* Into how many parts k is cut, where C has few tiles. */
+static void say_cut(struct sb_page *page, const struct question *q, const struct sb_tiers *tiers)
+{
+	const struct sb_call *call = &q->call;
+	struct sb_tiers_launch launch = sb_registry_tiers_launch(
+		tiers, call->m, call->n, call->k, q->profile->target.multiprocessors);
+
+	if (launch.part)
+		sb_page_say(page, "cut", "k in %lld of %d each, by %s: C has few tiles",
+			    (long long)((call->k + launch.part - 1) / launch.part),
+			    (int)launch.part, launch.kernels[0]->name);
+}
+
 /* In which arithmetic it would be computed, and why not in the first. */
 static void say_math(struct sb_page *page, const struct sb_tiers *tiers, enum sb_fallback why)
 {
@@ -272,6 +285,8 @@ static void say_plan(struct sb_page *page, const struct question *q)
 
 	sb_page_say(page, "kernel", "%s", wish.kernel->name);
 	say_math(page, emulated ? &tiers : NULL, why);
+	if (emulated)
+		say_cut(page, q, &tiers);
 	if (status != SB_OK) {
 		sb_page_say(page, "plan", "none: %s", sb_status_word(status));
 		return;

@@ -67,6 +67,8 @@ grep -q '"math":"fp16x3, ' "$scratch/page.out" || fail 'fp16x3 is not told of'
 grep -q '"kernel":"sgemm_fp16x3_' "$scratch/page.out" || fail 'its kernel is not told of'
 explains 4096 4096 512 --device H200 --threads 16 --math emulated
 grep -q '"math":"bf16x6, ' "$scratch/page.out" || fail 'bf16x6 is not told of'
+explains 512 512 65536 --device H200 --threads 16 --math emulated
+grep -q '"cut":"k in 4 of 16384 each, by sgemm_fp16x3cut_' "$scratch/page.out" || fail 'that k is cut is not told of'
 explains 300 --device H200 --threads 16 --math emulated
 grep -q '"math":"strict, ' "$scratch/page.out" || fail 'that strict is faster is not told of'
 

@@ -21,6 +21,8 @@
 #include "oracle.h"
 #include "oracle_emulated.h"
 
+/* Up to this extent all kinds of numbers are within reach, whatever k is. */
+enum { ALL_KINDS = 16 };
 enum { OPENBLAS, CHAIN, STRICT, EMULATED, BF16X6, WAYS };
 
 static const char *const names[WAYS] = {"OpenBLAS", "one chain", "strict", "emulated", "bf16x6"};
@@ -171,7 +173,7 @@ static void rows(int64_t extent, int64_t k)
 	for (int way = 0; way < WAYS; way++)
 		trial.c[way] = room(extent * extent, sizeof(float));
 	for (int i = 0; i < sb_bench_numbers_count(); i++)
-		if (k <= 16384 || sb_bench_numbers_row(i)->long_too)
+		if (k <= 16384 || extent <= ALL_KINDS || sb_bench_numbers_row(i)->long_too)
 			row(&trial, sb_bench_numbers_row(i));
 	for (int way = 0; way < WAYS; way++)
 		free(trial.c[way]);

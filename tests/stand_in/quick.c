@@ -266,6 +266,11 @@ static bool may_resume(const struct kernel *kernel, const struct sb_gemm_args *g
 	return false;
 }
 
+static bool flagged(const struct sb_gemm_args *args, int64_t i, int64_t j)
+{
+	return args->flags_a && (args->flags_a[i / TILE] | args->flags_b[j / TILE]) & SB_NOT_BF16;
+}
+
 /* Of an emulated product, the tiles that the kernels before have left. */
 static bool multiply_left(const struct sb_gemm_args *args)
 {
@@ -273,7 +278,7 @@ static bool multiply_left(const struct sb_gemm_args *args)
 		for (int64_t j = 0; j < args->n; j += TILE) {
 			struct sb_gemm_args tile = *args;
 
-			if (!((args->flags_a[i / TILE] | args->flags_b[j / TILE]) & SB_NOT_BF16))
+			if (!flagged(args, i, j))
 				continue;
 			tile.a += i * args->a_m;
 			tile.b += j * args->b_n;
@@ -293,7 +298,8 @@ bool quick_gemm(struct CUctx_st *context, const struct kernel *kernel,
 		return false;
 	if (!args->flags_a)
 		return multiply(args, apart(kernel, args));
-	if (!kernel->panels || kernel->tile_m != TILE || kernel->tile_n != TILE) {
+	if (!kernel->panels || kernel->tile_m != kernel->tile_n ||
+	    (kernel->tile_m != TILE && kernel->tile_m != TILE / 4)) {
 		world_violation("%s knows nothing of flags", kernel->name);
 		return false;
 	}
@@ -302,15 +308,19 @@ bool quick_gemm(struct CUctx_st *context, const struct kernel *kernel,
 
 bool quick_sum(struct CUctx_st *context, const struct sb_gemm_args *g)
 {
-	int64_t extent = (int64_t)g->m * g->n, slabs = (g->k + SB_SLAB - 1) / SB_SLAB;
+	int64_t length = g->part ? SB_SPLIT_CHUNK : SB_SLAB;
+	int64_t extent = (int64_t)g->m * g->n, slabs = (g->k + length - 1) / length;
 
-	if (!reach(context, g->work, extent, 1, slabs, extent, "work") ||
+	if ((g->part && !quick_flags(context, g)) ||
+	    !reach(context, g->work, extent, 1, slabs, extent, "work") ||
 	    !reach(context, g->c, g->m, 1, g->n, g->ldc, "C"))
 		return false;
 	for (int j = 0; j < g->n; j++)
 		for (int i = 0; i < g->m; i++) {
 			float total = g->resume ? g->c[i + j * g->ldc] : 0;
 
+			if (g->part && flagged(g, i, j))
+				continue;
 			for (int64_t s = 0; s < slabs; s++)
 				total += g->work[s * extent + i * g->work_i + j * g->work_j];
 			store_one(g, total, i, j);

@@ -50,7 +50,9 @@ static bool parts(struct CUctx_st *context, const uint16_t *planes, const int32_
 bool quick_emulated(struct CUctx_st *context, const struct kernel *kernel, unsigned blocks,
 		    const struct sb_gemm_args *g)
 {
-	int64_t sums = (int64_t)blocks * kernel->tile_m * kernel->tile_n;
+	int64_t chunks = whole(g->k, SB_SPLIT_CHUNK) / SB_SPLIT_CHUNK;
+	int64_t sums = g->part ? (int64_t)g->m * g->n * chunks
+			       : (int64_t)blocks * kernel->tile_m * kernel->tile_n;
 
 	if (!there(context, g->c, (g->n - 1) * g->ldc + g->m, sizeof *g->c, sizeof *g->c, "C") ||
 	    (g->k > SB_SPLIT_CHUNK &&

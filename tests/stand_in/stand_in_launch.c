@@ -48,6 +48,8 @@ static uint64_t blocks(const struct kernel *kernel, const union arguments *a)
 		return tiles((int64_t)a->gemm.m * a->gemm.n, kernel->tile_m);
 	count = tiles(a->gemm.m, kernel->tile_m * kernel->cluster) * kernel->cluster *
 		tiles(a->gemm.n, kernel->tile_n);
+	if (emulates(kernel) && kernel->cuts)
+		count *= tiles(a->gemm.k, (unsigned)a->gemm.part);
 	if (emulates(kernel))
 		return least(count, (uint64_t)world.settings.sms < kernel->cluster
 					    ? kernel->cluster
@@ -81,8 +83,10 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 		       p->ld % SB_PAD == 0;
 	if (kernel->kind == KERNEL_SPLIT)
 		return sensible_split(&a->split);
-	if (emulates(kernel) &&
-	    ((g->resume && (g->k > SB_SPLIT_CHUNK || g->beta != 0)) || !g->flags_a != !g->flags_b))
+	if (emulates(kernel) && ((g->resume && (g->k > SB_SPLIT_CHUNK || g->beta != 0)) ||
+				 !g->flags_a != !g->flags_b || kernel->cuts != (g->part != 0)))
+		return false;
+	if (g->part < 0 || g->part % SB_SPLIT_CHUNK || (g->part && g->part >= g->k))
 		return false;
 	if (g->m < 1 || g->n < 1 || g->k < 1 || g->ldc < g->m)
 		return false;

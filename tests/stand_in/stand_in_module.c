@@ -44,11 +44,21 @@ static const struct kernel kernels[] = {
 		 METHOD_IS(method, 's', 'l', "slab") || METHOD_IS(method, 's', 'p', "split") ||    \
 		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||   \
 		 METHOD_IS(method, 'r', 'a', "rank"),                                              \
-	 1},
+	 1,                                                                                        \
+	 false},
 /* A method that is not named here does not compile. */
-#define KIND_OF_fp16x3	   KERNEL_FP16X3
-#define KIND_OF_bf16x6	   KERNEL_BF16X6
-#define KIND_OF_bf16x6sync KERNEL_BF16X6
+#define KIND_OF_fp16x3	      KERNEL_FP16X3
+#define KIND_OF_fp16x3cut     KERNEL_FP16X3
+#define KIND_OF_bf16x6	      KERNEL_BF16X6
+#define KIND_OF_bf16x6cut     KERNEL_BF16X6
+#define KIND_OF_bf16x6sync    KERNEL_BF16X6
+#define KIND_OF_bf16x6synccut KERNEL_BF16X6
+#define CUTS_fp16x3	      false
+#define CUTS_fp16x3cut	      true
+#define CUTS_bf16x6	      false
+#define CUTS_bf16x6cut	      true
+#define CUTS_bf16x6sync	      false
+#define CUTS_bf16x6synccut    true
 /* In whole registers of a multiprocessor, one block of which fills it. */
 #define SB_TENSOR(method, BM, BN, BK, threads_, cluster_, stages, dynamic_, form, arch_, text)     \
 	{.name = "sgemm_" #method "_" #BM "x" #BN "x" #BK,                                         \
@@ -61,7 +71,9 @@ static const struct kernel kernels[] = {
 	 .registers = MIN(255, 65536 / (threads_)),                                                \
 	 .arch = arch_,                                                                            \
 	 .panels = FORM_##form,                                                                    \
-	 .bulk = FORM_##form && METHOD_IS(method, 'b', 'f', "bf16x6"),                             \
+	 .bulk = FORM_##form && (METHOD_IS(method, 'b', 'f', "bf16x6") ||                          \
+				 METHOD_IS(method, 'b', 'f', "bf16x6cut")),                        \
+	 .cuts = CUTS_##method,                                                                    \
 	 .cluster = cluster_},
 #define SB_SPLIT(method, BI, BK, threads_, text)                                                   \
 	{.name = "split_" #method "_" #BI "x" #BK,                                                 \

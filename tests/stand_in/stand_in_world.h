@@ -270,6 +270,7 @@ struct kernel { /* a row of kernels.def */
 	int arch;
 	bool panels, bulk, split, persistent, resumes;
 	unsigned cluster;
+	bool cuts; /* k */
 };
 
 struct CUfunc_st {
