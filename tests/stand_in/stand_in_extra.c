@@ -79,10 +79,8 @@ sb_cu_result cuCtxSynchronize(void)
 	return world_leave(stream_finish_context(context_top()));
 }
 
-/* All that is in it goes, whoever has made it; who has retained it still has to release
-	    it. */
-		 sb_cu_result
-		 cuDevicePrimaryCtxReset_v2(sb_cu_device device)
+/* All that is in it goes, whoever has made it; who has retained it has still to release it. */
+sb_cu_result cuDevicePrimaryCtxReset_v2(sb_cu_device device)
 {
 	sb_cu_result error = enter();
 	struct CUctx_st *primary;
