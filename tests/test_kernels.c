@@ -87,8 +87,9 @@ static void tiles_cut_on_borders_of_slabs(void)
 /* What the first launch leaves in C the second one goes on from; NaNs and -0 among it. */
 static void runs_of_slabs(void)
 {
-	static const char *const methods[] = {"plain", "bulk", "persistent", "split",
-					      "slab",  "thin", "gather",     "rank"};
+	static const char *const methods[] = {"plain",	    "multistage", "bulk",
+					      "persistent", "split",	  "slab",
+					      "thin",	    "gather",	  "rank"};
 
 	for (size_t r = 0; r < sb_kernel_row_count; r++) {
 		const struct sb_kernel_row *row = &sb_kernel_rows[r];
