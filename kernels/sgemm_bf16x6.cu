@@ -248,20 +248,12 @@ struct sb_bf16x6_any {
 		SB_UNROLL
 		for (int s = 0; s < split_warps; s++)
 			found |= (unsigned)sb_get_int(tiles.found, stage, s);
-		found |= raised(args, w);
-		return found >> halves ? 0 : w.wanted & ~found;
-	}
-
-	SB_DEVICE static unsigned raised(const sb_gemm_args &args, const work &w)
-	{
-		unsigned found = 0;
-
 		SB_UNROLL
 		for (int h = 0; h < halves; h++)
 			if (w.wanted >> h & 1 &&
 			    sb_tile_flags(args, w.i * halves + h, w.j) & SB_NOT_BF16)
 				found |= 1u << h;
-		return found;
+		return found >> halves ? 0 : w.wanted & ~found;
 	}
 
 	/* By a warp: that it has read a window. */

@@ -350,8 +350,7 @@ struct sb_bf16x6sync_any {
 			store<false>(args, 0, at, total);
 	}
 
-	/* C, or, kept, the sums of a chunk. */
-	template <bool kept>
+	template <bool kept> /* the sums of a chunk; or C */
 	SB_DEVICE static void store(const sb_gemm_args &args, int number, sb_place at,
 				    const float (&total)[held])
 	{
@@ -368,14 +367,12 @@ struct sb_bf16x6sync_any {
 					int row = i + m * 16 + e / 2 * 8, at_n = j + n * 8 + e % 2;
 					float sum = total[(m * tiles_n + n) * 4 + e];
 
+					if (!kept && args.resume)
+						sum = sb_add(sb_left(args, row, at_n), sum);
 					if (kept)
 						sb_keep(args, number, row, at_n, sum);
 					else
-						sb_finish(args, row, at_n,
-							  args.resume
-								  ? sb_add(sb_left(args, row, at_n),
-									   sum)
-								  : sum);
+						sb_finish(args, row, at_n, sum);
 				}
 			}
 		}
@@ -395,7 +392,6 @@ struct sb_bf16x6sync_any {
 
 template <int BM, int BN, int BK, int threads, int cluster, int stages>
 using sb_bf16x6sync = sb_bf16x6sync_any<BM, BN, BK, threads, cluster, stages, false>;
-
 template <int BM, int BN, int BK, int threads, int cluster, int stages>
 using sb_bf16x6synccut = sb_bf16x6sync_any<BM, BN, BK, threads, cluster, stages, true>;
 

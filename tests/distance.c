@@ -138,3 +138,10 @@ struct sb_call distance_random(int64_t most)
 	distance_open(&call);
 	return call;
 }
+
+bool distance_emulated(void)
+{
+	const char *math = getenv("SHIMBLAS_MATH");
+
+	return math && strcmp(math, "emulated") == 0;
+}

@@ -3,6 +3,8 @@
 #ifndef DISTANCE_H
 #define DISTANCE_H
 
+#include <stdbool.h>
+
 #include "call.h"
 
 enum { ROW = 101, COLUMN = 102, NOTRANS = 111, TRANS = 112, CONJTRANS = 113 };
@@ -32,5 +34,9 @@ void distance_close(struct sb_call *call);
 float *distance_copy(const struct sb_call *call);
 /* A random legal call of at most `most` rows, columns and depth, operands included. */
 struct sb_call distance_random(int64_t most);
+
+/* Does the environment ask for emulated products? They are truncated, and slow where a tensor core
+ * is modelled. */
+bool distance_emulated(void);
 
 #endif

@@ -36,7 +36,8 @@ static size_t least_of(const struct product *p, const char *kernel, enum sb_plac
 				    .tiers = &tiers};
 	size_t none = 0, some = 1 << 26;
 
-	CU_ASSERT(sb_registry_tiers_of(sb_registry_find(kernel), p->k, target, &tiers, &why));
+	CU_ASSERT(sb_registry_tiers_of(sb_registry_find(kernel), p->m, p->n, p->k, target, &tiers,
+				       &why));
 	if (place_of_c == SB_PLACE_DEVICE)
 		wish.place_a = wish.place_b = place_of_c;
 	wish.kernel = sb_registry_first(&tiers);

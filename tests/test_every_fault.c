@@ -293,21 +293,25 @@ static void fail_once(const char *fault, struct stand_in_live *before)
 static long step_of(enum fault_slot slot)
 {
 	const char *sanitized = getenv("SB_SANITIZED");
-	bool deep = this.emulated && this.kind->product.k >= SB_ORACLE_FP16_K;
+	long deep = this.emulated ? (long)this.kind->product.k / SB_ORACLE_FP16_K : 0;
 
 	if (sanitized && strcmp(sanitized, "yes") == 0)
-		return (deep ? 41 : this.emulated ? 23 : 11) + (long)slot % 3;
-	return !this.emulated ? 1 : (deep ? 11 : 7) + (long)slot % 3;
+		return (deep ? 41 * deep : this.emulated ? 23 : 11) + (long)slot % 3;
+	return !this.emulated ? 1 : (deep ? 11 * deep : 7) + (long)slot % 3;
 }
 
 static long try_slot(enum fault_slot slot, long calls, struct stand_in_live *before)
 {
+	const long step = step_of(slot);
 	long tried = 0;
 
-	for (int w = 0; w < fault_ways_count; w++) {
+	for (int w = 0; w < fault_ways_count && calls; w++) {
+		/* Each way begins at another call. */
+		const long first = 1 + w % (step < calls ? step : calls);
+
 		if (fault_ways[w].queues && !fault_queues(slot))
 			continue;
-		for (long n = 1; n <= calls && child_failures < 20; n += step_of(slot)) {
+		for (long n = first; n <= calls && child_failures < 20; n += step) {
 			char fault[100];
 
 			snprintf(fault, sizeof fault, fault_ways[w].format, fault_slots[slot], n);
