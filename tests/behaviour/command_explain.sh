@@ -57,6 +57,11 @@ grep -q 'tt, leading dimensions 1027' "$scratch/page.out" || fail 'transposes or
 explains 1024 --device H200 --threads 4 --callers 64
 less "$before" "$cpu" || fail "64 callers take $cpu each, one $before"
 
+# No plan takes more of the device than may be used.
+run_as page env SHIMBLAS_DEVICE_MEMORY=100M "$command" explain 8192 --device H200
+taken=$(sed -n 's/^plan .*; \([0-9.]*\) MiB on the device.*/\1/p' "$scratch/page.out")
+less 0 "$taken" && less "$taken" 100.01 || fail "a plan takes $taken MiB of 100"
+
 # Emulated products, where they are faster.
 explains 8192 --device H200 --threads 16 --math strict
 strict=$gpu
