@@ -314,12 +314,14 @@ static enum sb_status await_needs(struct sb_carry *c, const struct sb_step *step
 static void tell(const struct sb_carry *c, const struct sb_step *step)
 {
 	bool gemm = step->kind == SB_STEP_GEMM;
+	/* A block that is settled on the device is not copied. */
+	bool copies = step->kind == SB_STEP_UP || (step->kind == SB_STEP_DOWN && !c->plan->settles);
 	char name[64];
 
 	sb_plan_line(step, name, sizeof name);
 	sb_timeline_step(c->device, step->stream, name, gemm ? kernel_for(c, step)->name : NULL,
 			 gemm ? 2.0 * (double)step->m * (double)step->n * (double)step->depth : 0,
-			 step->kind == SB_STEP_UP || step->kind == SB_STEP_DOWN);
+			 copies);
 }
 
 enum sb_status sb_carry_begin(struct sb_carry *c, int index)
