@@ -238,7 +238,9 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 /*
  * Do operands lie where the CPU cannot read? Where no CUDA driver is loaded that is the program's
  * fault, and the backend's to meet. To look takes a system call each, so the operands that this
- * thread has had last are not looked at again.
+ * thread has had last are not looked at again: memory that has become a device's since, at all
+ * three addresses, is not recognised. What a parent could read its child may not: a driver's memory
+ * need not come along.
  */
 static bool beyond_cpu(const struct sb_call *call)
 {
@@ -246,8 +248,8 @@ static bool beyond_cpu(const struct sb_call *call)
 	static _Thread_local const void *seen[OPERANDS] __attribute__((tls_model("initial-exec")));
 	const void *operands[OPERANDS] = {call->a, call->b, call->c};
 
-	if ((!sb_process_child() && !sb_driver_loaded()) ||
-	    memcmp(operands, seen, sizeof operands) == 0)
+	if (!sb_process_child() &&
+	    (!sb_driver_loaded() || memcmp(operands, seen, sizeof operands) == 0))
 		return false;
 	for (int i = 0; i < OPERANDS; i++)
 		if (operands[i] && !sb_process_reads(operands[i]))
