@@ -166,7 +166,10 @@ double sb_start_missed(double saving)
 
 double sb_start_left(void)
 {
-	double taken = sb_clock_now() - atomic_load(&bought), left = atomic_load(&price) - taken;
+	double begun = atomic_load(&bought);
+	/* Another thread may be just about to say when. */
+	double taken = begun > 0 ? sb_clock_now() - begun : 0;
+	double left = atomic_load(&price) - taken;
 
 	return left > 0 ? left : taken;
 }
