@@ -8,7 +8,7 @@
 #include "whole.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
-#define ROUNDS_MOST  4 /* of parts of k; more of them even nothing out any more */
+#define ROUNDS_MOST  4 /* of parts of k; with more the last is hardly any fuller */
 
 static const struct sb_split_kernel split_kernels[] = {
 #define SB_SPLIT(method, bi_, bk_, threads_, text_)                                                \
@@ -191,9 +191,14 @@ bool sb_registry_pick_tiers(int64_t m, int64_t n, int64_t k, const struct sb_tar
 /* One that cuts k stands for the first kernel of its source, which does not. */
 static const struct sb_kernel *uncut(const struct sb_kernel *kernel)
 {
-	for (int i = 0; i < sb_registry_count(); i++)
+	bool cuts = false;
+
+	for (size_t i = 0; i < COUNT(all_cut_tiers); i++)
+		cuts = cuts || strcmp(kernel->name, all_cut_tiers[i].fp16x3) == 0 ||
+		       strcmp(kernel->name, all_cut_tiers[i].bf16x6) == 0;
+	for (int i = 0; cuts && i < sb_registry_count(); i++)
 		if (strcmp(sb_registry_row(i)->source, kernel->source) == 0)
-			return strstr(kernel->name, "cut_") ? sb_registry_row(i) : kernel;
+			return sb_registry_row(i);
 	return kernel;
 }
 
