@@ -34,7 +34,7 @@
  * those of its rows and of its columns. `fp16x3` leaves a tile with SB_NOT_FP16 alone; `bf16x6`
  * computes those with SB_NOT_FP16 and no others (all, where flags_a is NULL), and where it finds
  * an element that three bf16 do not hold it raises SB_NOT_BF16 and leaves the tile alone; a strict
- * kernel of 128 x 128 tiles that kernels.def names computes only those with SB_NOT_BF16 (all, where
+ * kernel that kernels.def says keeps them computes only those with SB_NOT_BF16 (all, where
  * flags_a is NULL). Where k is longer than SB_SPLIT_CHUNK, work has room for a tile's floats for
  * each block of `fp16x3` or `bf16x6`. They resume where k is no longer than that: C has the sum of
  * the chunks before this one; and the flags are known then from all of k, SB_NOT_BF16 too, which
@@ -48,13 +48,14 @@
  * without SB_NOT_BF16 and of no others (of all, where flags_a is NULL). It adds them to zero in the
  * order of chunks, as a kernel does for which k is not cut: the bits are the same.
  *
- * Planes, in the form PLANES: what `split_fp16` makes of a canonical panel. K being k rounded up to
+ * Planes, in the form PLANES: what a split kernel makes of an operand. K being k rounded up to
  * whole 64s, plane p (0: high parts, 1: low parts) of rows [64 r, 64 r + 64) and of k in
  * [64 s, 64 s + 64) is the piece of 4096 elements that begins at ((r * (K / 64) + s) * 2 + p) *
  * 4096. In a piece element (i, k) lies at k * 64 + ((i / 8) ^ (k % 8)) * 8 + i % 8. The extent is
- * rounded up to whole 128s; zeros fill it up. A part of a panel that begins at row 64 r begins with
- * piece r. exponents[slab * exponents_ld + i] are the bits of the fp32 2^-e for slabs of
- * SB_SPLIT_SLAB values of k, where 2^e is what the row was multiplied by there.
+ * rounded up to whole 64s, and a product reads whole tiles; zeros fill it up. A part of a panel
+ * that begins at row 64 r begins with piece r. exponents[slab * exponents_ld + i] are the bits of
+ * the fp32 2^-e for slabs of SB_SPLIT_SLAB values of k, where 2^e is what the row was multiplied by
+ * there.
  */
 #ifndef SB_ARGS_H
 #define SB_ARGS_H

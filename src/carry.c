@@ -269,7 +269,7 @@ enum sb_status sb_carry_out(struct sb_carry *all, int count)
 	}
 	if (all->places[SB_OPERAND_A] == SB_PLACE_DEVICE ||
 	    all->places[SB_OPERAND_B] == SB_PLACE_DEVICE || on_device(all->plan)) {
-		/* The streams whose kernels read an operand where it lies. */
+		/* The streams whose kernels read an operand, or write C, where it lies. */
 		for (int i = SB_STREAM_PACK; status == SB_OK && i <= SB_STREAM_DOWN; i++)
 			status = sb_carry_await_program(all->device, (enum sb_stream)i);
 	}

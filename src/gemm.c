@@ -40,7 +40,8 @@ static struct sb_decision leave_for_gpu(const struct sb_forward *forward,
 
 /*
  * A trace has every call that is not small, and of one that the device has failed both parts. From
- * an illegal one the program's xerbla need not return.
+ * an illegal one the program's xerbla need not return. A wrapper that is not known as one loses its
+ * own part where what it calls goes to the device.
  */
 static double begin_backend(const struct sb_forward *forward, const struct sb_decision *decision)
 {

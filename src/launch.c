@@ -344,7 +344,8 @@ enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *
 		}
 		if (status == SB_OK)
 			status = sb_launch_gemm(device, launch.kernels[i], args, stream);
-		/* Applied to some tiles and not to others, and nobody could tell which. */
+		/* beta has been applied to some tiles and not to others, and nobody could tell to
+		 * which. */
 		if (status != SB_OK && status != SB_LOST && written && args->beta != 0)
 			status = sb_device_lose(device, "C on it is written in part");
 		written += !launch.part;

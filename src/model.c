@@ -270,7 +270,8 @@ double sb_model_gpu_unseen(const struct sb_profile *profile, const struct sb_sit
 		pageable.places[i] = SB_PLACE_PAGEABLE;
 		pinned.places[i] = SB_PLACE_PINNED;
 	}
-	/* What is pinned of a mixture is no slower for it, and whole calls were not measured. */
+	/* What is pinned of a mixture makes it no slower; as whole calls only all of it pageable
+	 * was measured. */
 	one = sb_model_gpu_copies(profile, &pageable, call);
 	other = sb_model_gpu_copies(profile, &pinned, call);
 	return one < other ? one : other;

@@ -6,8 +6,11 @@
 
 #define STEPS_MANY (1 << 19) /* products; a plan of more takes too much memory itself */
 
-/* Runs of slabs that are tried, and panels of B in a super-block. */
-static const int64_t runs[] = {4096, 2048, SB_PLAN_RUN, 512, 256};
+/*
+ * Runs of k that are tried, SB_PLAN_RUN among them, the only one for emulated products; and panels
+ * of B in a super-block.
+ */
+static const int64_t runs[] = {4096, 2048, 1024, 512, 256};
 static const int blocks_of_super[] = {8, 4, 2, 1};
 
 /*

@@ -49,8 +49,8 @@ struct sb_profile {
 	double link[SB_LINKS][SB_LINK_SIZES];
 
 	/*
-	 * Whose grids they are that are read: NULL for its own, which follow. They are most of a
-	 * profile, and one that differs from another in other figures alone leaves them there.
+	 * Whose grids are read; NULL: its own. They come last, behind all figures that a copy
+	 * changes, and are most of a profile.
 	 */
 	const struct sb_profile *grids;
 	bool has_whole;

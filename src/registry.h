@@ -74,7 +74,7 @@ const struct sb_kernel *sb_registry_find(const char *name);
 /* The kernel that serves every shape and every architecture. */
 const struct sb_kernel *sb_registry_plain(void);
 
-/* What a pick asks of a device. */
+/* What a pick asks of a device; registry_pick.c compares all of it. */
 struct sb_target {
 	int arch;	     /* compute capability times ten */
 	int multiprocessors; /* > 0 */
@@ -159,7 +159,7 @@ int sb_registry_tiers_kernels(const struct sb_tiers *tiers,
 			      const struct sb_kernel *kernels[SB_TIERS_KERNELS]);
 /* The first of them that is there. */
 const struct sb_kernel *sb_registry_first(const struct sb_tiers *tiers);
-/* As work, of the one that needs most. */
+/* As work: of the one that needs most or, where k may be cut, of the sums of all chunks. */
 size_t sb_registry_tiers_work(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k);
 /* Predicted, where the guard turns nothing away: of the launches on panels that are split; of
  * splitting that many rows or columns of panels; and of all of it, the splitting too where there is

@@ -61,7 +61,10 @@ static const struct rate *find_rate(const struct sb_kernel *kernel)
 	return NULL;
 }
 
-/* NULL: it was not measured. */
+/*
+ * NULL: it was not measured. To find one compares names, so what has been found is kept, by the
+ * kernel's row. There are fewer rows than twice the rates; of others it would be looked for anew.
+ */
 static const struct rate *rate_of(const struct sb_kernel *kernel)
 {
 	/* By the kernel's row; what has been found once. */

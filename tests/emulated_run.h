@@ -38,7 +38,6 @@ struct sb_gemm_args emulated_product(const struct run *run, const struct memory 
 const char *emulated_split(struct run *run, int of);
 void emulated_map(struct sb_tensor_map *map, const void *panel, int64_t ld, int64_t depth,
 		  int box_i, int box_k);
-/* As if fp16x3 had been given these: its flags are raised in all but some tiles. */
 /* A launch of the kernel of that name, as its row says; and whether all that it may have written is
  * what the oracle says. */
 const char *emulated_start(const struct run *run, const char *name, int64_t blocks,

@@ -7,9 +7,10 @@
  *
  * Whatever fails, each element of C is written once: by the CPU, which here writes a mark and finds
  * what was there before, or by the GPU, whose bits are the oracle's, of what is not emulated for
- * want of memory or a kernel the strict one's throughout. Around C nothing changes. A call that was
- * not answered has left C alone, unless an operand lies on a lost device: then an element is as it
- * was or right. Nothing is left behind, and the next call is right.
+ * want of a kernel the strict one's throughout. For want of memory the CPU answers. Around C
+ * nothing changes. A call that was not answered has left C alone, unless an operand lies on a lost
+ * device: then an element is as it was or right. Nothing is left behind, and the next call is
+ * right.
  */
 #include "child.h"
 

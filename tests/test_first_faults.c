@@ -34,7 +34,7 @@ static void expect_emulated(void)
 			   emulated + ((float *)call->c - data.c), call->ldc);
 }
 
-/* What is not emulated, for want of what it takes, is strict, and so is the CPU here. */
+/* What is not emulated, for want of a kernel, is strict, and so is the CPU here. */
 static bool right(void)
 {
 	for (size_t i = 0; i < data.c_count; i++)

@@ -14,6 +14,7 @@
 #include "route.h"
 #include "settings.h"
 #include "threads.h"
+#include "whole.h"
 
 /* The format number of `explain --json`. */
 enum { FORMAT = 1, MOST = 1 << 30, MOST_WORDS = 4 };
@@ -233,8 +234,8 @@ static void say_cut(struct sb_page *page, const struct question *q, const struct
 
 	if (launch.part)
 		sb_page_say(page, "cut", "k in %lld of %d each, by %s: C has few tiles",
-			    (long long)((call->k + launch.part - 1) / launch.part),
-			    (int)launch.part, launch.kernels[0]->name);
+			    (long long)sb_ceil_div(call->k, launch.part), launch.part,
+			    launch.kernels[0]->name);
 }
 
 /* In which arithmetic it would be computed, and why not in the first. */

@@ -264,7 +264,7 @@ static void add_event(struct sb_run_trace *t, const json_t *event)
 	const char *category = json_string_value(json_object_get(event, "cat"));
 	double seconds = 1e-6 * number(event, "dur");
 
-	/* Calls that the CPU answers have no parts. */
+	/* A call that the CPU answered is none of the device's. */
 	if (!category || json_object_get(json_object_get(event, "args"), "side"))
 		return;
 	if (!strcmp(category, "call")) {
