@@ -102,6 +102,13 @@ static void remove_scratch(void)
 	}
 }
 
+bool suite_sanitized(void)
+{
+	const char *said = getenv("SB_SANITIZED");
+
+	return said && strcmp(said, "yes") == 0;
+}
+
 const char *suite_scratch(void)
 {
 	if (!owner) {

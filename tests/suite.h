@@ -31,6 +31,8 @@ const char *suite_built(const char *file);
 const char *suite_library(void);
 /* A function of the library under test, which is opened RTLD_LOCAL; the suite ends without it. */
 void *suite_symbol(const char *name);
+/* Is everything watched by a sanitizer? Then what is tried many times takes minutes. */
+bool suite_sanitized(void);
 /* An empty folder that goes away at the end of the suite. */
 const char *suite_scratch(void);
 

@@ -293,10 +293,9 @@ static void fail_once(const char *fault, struct stand_in_live *before)
 /* Many are much alike, minutes of a sanitizer are dear, and so is a tensor core's model. */
 static long step_of(enum fault_slot slot)
 {
-	const char *sanitized = getenv("SB_SANITIZED");
 	long deep = this.emulated ? (long)this.kind->product.k / SB_ORACLE_FP16_K : 0;
 
-	if (sanitized && strcmp(sanitized, "yes") == 0)
+	if (suite_sanitized())
 		return (deep ? 41 * deep : this.emulated ? 23 : 11) + (long)slot % 3;
 	return !this.emulated ? 1 : (deep ? 11 * deep : 7) + (long)slot % 3;
 }

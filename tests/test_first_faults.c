@@ -106,10 +106,8 @@ static void read_counts(const char *path, long counts[FAULT_SLOTS])
 /* The next call of a slot that is worth failing. */
 static long next(long n, long calls)
 {
-	const char *sanitized = getenv("SB_SANITIZED");
-
 	/* Processes are dear under a sanitizer. */
-	if (sanitized && strcmp(sanitized, "yes") == 0)
+	if (suite_sanitized())
 		return n + 41;
 	/* So is a tensor core's model. */
 	if (emulated)

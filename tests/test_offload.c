@@ -91,9 +91,7 @@ static const int exactly = 1;
 /* One order of events in place of several, where a sanitizer makes each dear. */
 static int orders(int several)
 {
-	const char *sanitized = getenv("SB_SANITIZED");
-
-	return sanitized && strcmp(sanitized, "yes") == 0 ? (several + 2) / 3 : several;
+	return suite_sanitized() ? (several + 2) / 3 : several;
 }
 
 static void older_cards_give_them_too(void)

@@ -81,8 +81,7 @@ static int runs_in(const char *log)
 static void every_kernel_goes_on_in_every_order(void)
 {
 	/* Minutes of the thread sanitizer are dear. */
-	const char *sanitized = getenv("SB_SANITIZED");
-	size_t seeds = sanitized && strcmp(sanitized, "yes") == 0 ? 1 : 2;
+	size_t seeds = suite_sanitized() ? 1 : 2;
 
 	for (size_t i = 0; i < COUNT(kernels); i++)
 		for (size_t seed = 2 * i; seed < 2 * i + seeds; seed++) {

@@ -2,6 +2,7 @@
 /* Plans of thousands of random calls: every block once, in bounds, nothing used before its time. */
 #include "child.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -75,9 +76,11 @@ static void random_plans_are_complete_bounded_and_ordered(void)
 
 static void random_plans_of_emulated_products_are_too(void)
 {
+	/* Those that cut k have many steps. */
+	const int tried = suite_sanitized() ? 500 : 2500;
 	int made = 0, refused = 0, whole = 0, flagged = 0, cut = 0;
 
-	for (int i = 0; i < 2500; i++) {
+	for (int i = 0; i < tried; i++) {
 		struct sb_plan_wish wish = random_wish();
 		struct sb_tiers tiers;
 		struct sb_plan plan;
@@ -102,9 +105,10 @@ static void random_plans_of_emulated_products_are_too(void)
 		sb_plan_free(&plan);
 		made++;
 	}
-	CU_ASSERT(made > 1200 && refused > 20 && whole > 400 && made - whole > 100);
-	CU_ASSERT(flagged > 300 && flagged < made - 300);
-	CU_ASSERT(cut > 50);
+	CU_ASSERT(made > tried / 2 && refused > tried / 125);
+	CU_ASSERT(whole > tried / 6 && made - whole > tried / 25);
+	CU_ASSERT(flagged > tried / 8 && flagged < made - tried / 8);
+	CU_ASSERT(cut > tried / 50);
 }
 
 /* Fewer steps for the wire to wait for, or wider ones to fill the device: as the pace has it. */
@@ -275,5 +279,8 @@ int main(void)
 		{"sizes beyond 31 bits are declined", sizes_beyond_31_bits_are_declined},
 	};
 
+	/* Steps take a hundred megabytes now and then, which then need not be cleared each time. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 29);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	return SUITE("plan", tests);
 }

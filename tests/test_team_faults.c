@@ -22,14 +22,6 @@ static void survive(const void *argument)
 		exit(50);
 }
 
-/* Processes are dear under a sanitizer. */
-static int sanitized(void)
-{
-	const char *said = getenv("SB_SANITIZED");
-
-	return said && strcmp(said, "yes") == 0;
-}
-
 static const struct product large = {530, 1400, 9, 1, 0, 3, 1, 5, 1.5f, 0.5f};
 
 static void what_a_lost_device_has_left_of_c_the_cpu_computes(void)
@@ -41,7 +33,7 @@ static void what_a_lost_device_has_left_of_c_the_cpu_computes(void)
 	for (size_t i = 0; i < COUNT(faults); i++) {
 		int seen = 0;
 
-		for (int n = 6; n <= 150; n += i == 2 || sanitized() ? 48 : 12) {
+		for (int n = 6; n <= 150; n += i == 2 || suite_sanitized() ? 48 : 12) {
 			char fault[64], text[300];
 			int result;
 

@@ -298,8 +298,7 @@ static void one_route_gives_one_answer(void) /* OpenBLAS#2115 */
 	float *c = filled((size_t)(N * N), 0), *first = filled((size_t)(N * N), 0);
 	const size_t bytes = (size_t)(N * N) * sizeof *c;
 	/* A sanitized stand-in needs a minute for all of them. */
-	const char *sanitized = getenv("SB_SANITIZED");
-	int differ = 0, rounds = sanitized && strcmp(sanitized, "yes") == 0 ? 2 : 20;
+	int differ = 0, rounds = suite_sanitized() ? 2 : 20;
 
 	suite_fill(a, (size_t)(N * K));
 	suite_fill(b, (size_t)(K * N));
