@@ -26,7 +26,7 @@ bool sb_words_are(struct sb_words word, const char *text)
 {
 	size_t length = (size_t)(word.end - word.at);
 
-	return strncmp(text, word.at, length) == 0 && !text[length];
+	return strlen(text) == length && memcmp(word.at, text, length) == 0;
 }
 
 bool sb_words_decimal(struct sb_words *line, double *value)
