@@ -19,8 +19,13 @@ static _Atomic double price = SB_START_PRICE;
 static _Atomic double bought; /* when, in seconds */
 static atomic_bool waited_in_vain;
 static atomic_bool ending;
-/* Calls that have waited for the start and are not over yet; and whether this thread has one. */
+/*
+ * Calls that have waited for the start and are not over yet; and whether this thread has one. The
+ * call of a thread that ends within it is over too, which the key's destructor sees.
+ */
 static atomic_int delayed;
+static pthread_key_t delayed_key;
+static atomic_bool delayed_watched;
 static _Thread_local bool delayed_here __attribute__((tls_model("initial-exec")));
 static struct sb_device_wish wish;
 static void (*_Atomic meeting)(struct sb_device *device);
@@ -60,6 +65,12 @@ static void await_delayed(double end)
 
 	while (atomic_load(&delayed) > (delayed_here ? 1 : 0) && sb_clock_now() < end)
 		nanosleep(&nap, NULL);
+}
+
+static void end_delayed(void *unused)
+{
+	(void)unused;
+	sb_start_over();
 }
 
 /* Registered after the driver was opened, so it runs before the driver's own handlers. */
@@ -135,6 +146,7 @@ void sb_start_buy(void)
 	    !sb_device_turn(SB_HEALTH_UNBORN, SB_HEALTH_STARTING, SB_REASON_STARTING))
 		return;
 	atomic_store(&bought, sb_clock_now());
+	atomic_store(&delayed_watched, pthread_key_create(&delayed_key, end_delayed) == 0);
 	sb_process_mark_live();
 	wish = sb_device_wish();
 	if (!make_helper())
@@ -183,9 +195,11 @@ enum sb_health sb_start_wait(double seconds)
 	health = sb_device_health(&why);
 	if (health != SB_HEALTH_STARTING || atomic_load(&waited_in_vain))
 		return health;
-	if (!delayed_here)
+	if (!delayed_here && atomic_load(&delayed_watched) &&
+	    pthread_setspecific(delayed_key, &delayed) == 0) {
 		atomic_fetch_add(&delayed, 1);
-	delayed_here = true;
+		delayed_here = true;
+	}
 	/* The naps of a wait are cancellation points, a product is none. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	health = await(seconds);

@@ -59,8 +59,14 @@ for driver in $drivers; do
         live "$life" $life SHIMBLAS_MODE=gpu SB_STAND_IN=start=300
         live "$life, seconds" $life SHIMBLAS_MODE=gpu SB_STAND_IN=start=2500
     done
+    leaving="$builddir/tests/cases/leaving_blas.so"
     live 'exit-while-starting, a BLAS that leaves' exit-while-starting SHIMBLAS_MODE=gpu \
-        SB_STAND_IN=start=300 SHIMBLAS_BACKEND="$builddir/tests/cases/leaving_blas.so"
+        SB_STAND_IN=start=300 SHIMBLAS_BACKEND="$leaving"
+    # One that has waited for a start of which nothing came, and is cancelled in the BLAS.
+    began=$(date +%s)
+    live cancel-while-starting cancel-while-starting SHIMBLAS_MODE=gpu SHIMBLAS_LOGFILE=/dev/null \
+        SB_STAND_IN=start=300,from=primary_retain:1:OUT_OF_MEMORY SHIMBLAS_BACKEND="$leaving"
+    [ $(($(date +%s) - began)) -lt 6 ] || fail 'cancel-while-starting: the end was waited for'
     # Surroundings: no home, no configuration, a full disk for all that is written, nobody to read it.
     live 'no home' plain -u HOME -u XDG_CONFIG_HOME SHIMBLAS_MODE=gpu
     live 'nothing at all' plain -i SHIMBLAS_MODE=gpu

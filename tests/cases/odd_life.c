@@ -150,6 +150,17 @@ static int exit_while_starting(void)
 	exit(0);
 }
 
+/* Its call is over, though it never returned: nothing is left to wait for. */
+static int cancel_while_starting(void)
+{
+	pthread_t thread = start_a_call();
+	void *result;
+
+	pthread_cancel(thread);
+	pthread_join(thread, &result);
+	return result != PTHREAD_CANCELED;
+}
+
 static int exec_while_starting(void)
 {
 	(void)start_a_call();
@@ -359,6 +370,7 @@ static const struct {
 	{"vfork-during", vfork_during},
 	{"system-during", system_during},
 	{"exit-while-starting", exit_while_starting},
+	{"cancel-while-starting", cancel_while_starting},
 	{"exec-while-starting", exec_while_starting},
 	{"dlclose-while-starting", close_while_starting},
 	{"constructor", constructor},
