@@ -3,7 +3,7 @@
 #ifndef SB_EMULATED_H
 #define SB_EMULATED_H
 
-#include "oracle_emulated.h"
+#include "product_emulated.h"
 #include "team.h"
 
 /* Values among the others that the tiers do not hold. */
@@ -95,10 +95,7 @@ static inline struct product_data spiced_make(const struct spiced *s, bool plane
 	spice(&d, s->spice);
 	memcpy(d.expected, d.c, d.c_count * sizeof(float));
 	if (planes)
-		sb_oracle_emulated(call->m, call->n, call->k, call->alpha, call->a,
-				   call->trans_a ? call->lda : 1, call->trans_a ? 1 : call->lda,
-				   call->b, call->trans_b ? 1 : call->ldb,
-				   call->trans_b ? call->ldb : 1, call->beta, c, call->ldc);
+		product_emulate(call, c);
 	else
 		bf16x6(call, c);
 	return d;

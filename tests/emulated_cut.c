@@ -72,6 +72,20 @@ static const char *finish(struct run *run, const char *strict)
 	return wrong ? wrong : emulated_compare(run, row.name);
 }
 
+/* After the tensor cores, unless something was wrong: the sums of the parts, and what is left. */
+static const char *end(struct run *run, const char *wrong, const char *strict,
+		       struct sb_emulated_tiles *tiles)
+{
+	if (!wrong)
+		wrong = sum(run);
+	if (!wrong)
+		wrong = finish(run, strict);
+	if (!wrong)
+		emulated_count(run, tiles);
+	emulated_close(run);
+	return wrong;
+}
+
 const char *sb_emulated_case_run_cut(const struct sb_emulated_case *test, int part,
 				     struct sb_emulated_tiles *tiles)
 {
@@ -88,14 +102,7 @@ const char *sb_emulated_case_run_cut(const struct sb_emulated_case *test, int pa
 	}
 	if (!wrong)
 		wrong = multiply(&run, "bf16x6cut", PANELS);
-	if (!wrong)
-		wrong = sum(&run);
-	if (!wrong)
-		wrong = finish(&run, "bulk_32x32x32");
-	if (!wrong)
-		emulated_count(&run, tiles);
-	emulated_close(&run);
-	return wrong;
+	return end(&run, wrong, "bulk_32x32x32", tiles);
 }
 
 /* As if fp16x3 had left all of it. */
@@ -120,12 +127,5 @@ const char *sb_emulated_case_run_warps_cut(const struct sb_emulated_case *test, 
 		sb_oracle_bf16x6(&right);
 		wrong = multiply(&run, "bf16x6synccut", PANELS);
 	}
-	if (!wrong)
-		wrong = sum(&run);
-	if (!wrong)
-		wrong = finish(&run, "multistage_128x128x32");
-	if (!wrong)
-		emulated_count(&run, tiles);
-	emulated_close(&run);
-	return wrong;
+	return end(&run, wrong, "multistage_128x128x32", tiles);
 }

@@ -19,10 +19,9 @@
 #include "device.h"
 #include "fault_kinds.h"
 #include "offload.h"
-#include "oracle_emulated.h"
 #include "plan_split.h"
 #include "process.h"
-#include "product.h"
+#include "product_emulated.h"
 #include "stand_in/stand_in.h"
 #include "start.h"
 
@@ -108,19 +107,6 @@ static void allocate(int operand, const float *values)
 	put(operand, values);
 }
 
-static float *emulate(const struct product_data *d)
-{
-	const struct sb_call *call = &d->call;
-	float *all = malloc(d->c_count * sizeof *all);
-
-	memcpy(all, d->c, d->c_count * sizeof *all);
-	sb_oracle_emulated(call->m, call->n, call->k, call->alpha, call->a,
-			   call->trans_a ? call->lda : 1, call->trans_a ? 1 : call->lda, call->b,
-			   call->trans_b ? 1 : call->ldb, call->trans_b ? call->ldb : 1, call->beta,
-			   all + ((float *)call->c - d->c), call->ldc);
-	return all;
-}
-
 static void make_operands(const struct fault_kind *kind)
 {
 	const struct product *p = &kind->product;
@@ -130,7 +116,7 @@ static void make_operands(const struct fault_kind *kind)
 	this.d = product_make(p);
 	guard = (float *)this.d.call.c - this.d.c;
 	if (this.arithmetic->bit == FAULT_EMULATED)
-		this.emulated = emulate(&this.d);
+		this.emulated = product_emulated(&this.d);
 	this.bytes[0] = (size_t)(this.d.call.lda * (p->trans_a ? p->m : p->k)) * sizeof(float);
 	this.bytes[1] = (size_t)(this.d.call.ldb * (p->trans_b ? p->k : p->n)) * sizeof(float);
 	this.bytes[2] = this.d.c_count * sizeof(float);

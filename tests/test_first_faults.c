@@ -9,9 +9,9 @@
 #include "device.h"
 #include "fault_kinds.h"
 #include "offload.h"
-#include "oracle_emulated.h"
 #include "plan_split.h"
 #include "process.h"
+#include "product_emulated.h"
 #include "stand_in/stand_in.h"
 #include "start.h"
 
@@ -21,18 +21,6 @@ enum { ALIKE = 48, STEP = 24 };
 
 static struct product_data data;
 static float *emulated; /* where it is to be, what then comes of C; else NULL */
-
-static void expect_emulated(void)
-{
-	const struct sb_call *call = &data.call;
-
-	emulated = malloc(data.c_count * sizeof *emulated);
-	memcpy(emulated, data.c, data.c_count * sizeof *emulated);
-	sb_oracle_emulated(call->m, call->n, call->k, call->alpha, call->a,
-			   call->trans_a ? call->lda : 1, call->trans_a ? 1 : call->lda, call->b,
-			   call->trans_b ? 1 : call->ldb, call->trans_b ? call->ldb : 1, call->beta,
-			   emulated + ((float *)call->c - data.c), call->ldc);
-}
 
 /* What is not emulated, for want of a kernel, is strict, and so is the CPU here. */
 static bool right(void)
@@ -151,7 +139,7 @@ static void whatever_fails_first(const struct fault_arithmetic *arithmetic, cons
 			continue;
 		data = product_make(&fault_kinds[k].product);
 		if (arithmetic->bit == FAULT_EMULATED)
-			expect_emulated();
+			emulated = product_emulated(&data);
 		snprintf(path, sizeof path, "%s/counts", suite_scratch());
 		fault_environment(text, sizeof text - 64, arithmetic, &fault_kinds[k]);
 		sprintf(text + strlen(text), " SB_STAND_IN=%s", stand_in);

@@ -6,16 +6,7 @@
 
 #include "model.h"
 #include "route.h"
-
-static struct sb_call product(int64_t m, int64_t n, int64_t k)
-{
-	return (struct sb_call){.m = m, .n = n, .k = k, .lda = m, .ldb = k, .ldc = m, .alpha = 1};
-}
-
-static struct sb_call square(int64_t n)
-{
-	return product(n, n, n);
-}
+#include "sized.h"
 
 static struct sb_situation ready(int threads)
 {
@@ -35,14 +26,14 @@ static double on_gpu(struct sb_situation s, struct sb_call call)
 /* The process judges by the shipped profile too, but for its own number of processors. */
 static struct sb_decision judge(int64_t n, struct sb_situation situation)
 {
-	struct sb_call call = square(n);
+	struct sb_call call = sized_square(n);
 
 	return sb_route_judge(&call, situation, (struct sb_decision){0});
 }
 
 static bool gpu_is_faster(int64_t n, struct sb_situation s)
 {
-	return on_gpu(s, square(n)) < on_cpu(s, square(n));
+	return on_gpu(s, sized_square(n)) < on_cpu(s, sized_square(n));
 }
 
 static void the_backend_takes_longer_for_more(void)
@@ -53,13 +44,13 @@ static void the_backend_takes_longer_for_more(void)
 				double before = 0;
 
 				for (int64_t k = 1; k <= 20000; k = k * 5 / 3 + 1) {
-					double now = on_cpu(ready(threads), product(m, n, k));
-					double turned = on_cpu(ready(threads), product(k, n, m));
+					double now = on_cpu(ready(threads), sized_call(m, n, k));
+					double turned = on_cpu(ready(threads), sized_call(k, n, m));
 
 					/* But for rounding. */
 					CU_ASSERT(now > 0 && now > before * (1 - 1e-9));
 					CU_ASSERT(turned <=
-						  on_cpu(ready(threads), product(2 * k, n, m)));
+						  on_cpu(ready(threads), sized_call(2 * k, n, m)));
 					before = now;
 				}
 			}
@@ -70,7 +61,7 @@ static void the_gpu_takes_longer_for_more(void)
 	double before = 0;
 
 	for (int64_t n = 64; n <= 32768; n *= 2) {
-		double now = on_gpu(ready(16), square(n));
+		double now = on_gpu(ready(16), sized_square(n));
 
 		CU_ASSERT(now > before);
 		before = now;
@@ -80,8 +71,8 @@ static void the_gpu_takes_longer_for_more(void)
 static void more_threads_are_never_slower_in_large_products(void)
 {
 	for (int threads = 1; threads < 40; threads++)
-		CU_ASSERT(on_cpu(ready(threads + 1), square(4096)) <=
-			  on_cpu(ready(threads), square(4096)));
+		CU_ASSERT(on_cpu(ready(threads + 1), sized_square(4096)) <=
+			  on_cpu(ready(threads), sized_square(4096)));
 }
 
 static void predictions_are_near_what_was_measured(void)
@@ -95,8 +86,8 @@ static void predictions_are_near_what_was_measured(void)
 	};
 
 	for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
-		double cpu = 1e3 * on_cpu(ready(16), square(measured[i].n)) / measured[i].cpu;
-		double gpu = 1e3 * on_gpu(ready(16), square(measured[i].n)) / measured[i].gpu;
+		double cpu = 1e3 * on_cpu(ready(16), sized_square(measured[i].n)) / measured[i].cpu;
+		double gpu = 1e3 * on_gpu(ready(16), sized_square(measured[i].n)) / measured[i].gpu;
 
 		/* OpenBLAS of one version to the next, and one machine to the next: a third. */
 		CU_ASSERT(cpu > 0.65 && cpu < 1.5);
@@ -126,7 +117,7 @@ static void the_least_is_less(void)
 	for (int64_t m = 1; m <= 10000; m = m * 3 / 2 + 1)
 		for (int64_t n = 1; n <= 10000; n = n * 3 / 2 + 1)
 			for (int64_t k = 1; k <= 10000; k = k * 3 / 2 + 1) {
-				struct sb_call call = product(m, n, k);
+				struct sb_call call = sized_call(m, n, k);
 				struct sb_situation s = ready(16);
 				double least = sb_model_gpu_least(sb_profile_shipped(), &s, &call);
 
@@ -155,7 +146,7 @@ static void the_least_is_less(void)
 static void the_parts_make_the_whole(void)
 {
 	struct sb_situation s = ready(16);
-	struct sb_call call = square(3000);
+	struct sb_call call = sized_square(3000);
 	struct sb_gpu_parts p = sb_model_gpu(sb_profile_shipped(), &s, &call);
 	double longest = p.up > p.computing ? p.up : p.computing;
 
@@ -188,7 +179,8 @@ static void a_team_is_predicted_near_what_was_measured(void)
 	} measured[] = {{2048, 1.07}, {4096, 4.25}, {8192, 18.4}, {16384, 122}};
 
 	for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
-		double two = 1e3 * on_gpu(team(2, true), square(measured[i].n)) / measured[i].two;
+		double two =
+			1e3 * on_gpu(team(2, true), sized_square(measured[i].n)) / measured[i].two;
 
 		CU_ASSERT(two > 0.75 && two < 1.25);
 		printf("  %lld on two: predicted over measured %.2f\n", (long long)measured[i].n,
@@ -199,7 +191,7 @@ static void a_team_is_predicted_near_what_was_measured(void)
 static void a_team_shares_what_there_is_to_share(void)
 {
 	struct sb_situation one = team(1, false), two = team(2, true), apart = team(2, false);
-	struct sb_call large = square(16384), flat = product(16384, 16384, 512);
+	struct sb_call large = sized_square(16384), flat = sized_call(16384, 16384, 512);
 	struct sb_gpu_parts alone = sb_model_gpu(sb_profile_shipped(), &one, &large);
 	struct sb_gpu_parts both = sb_model_gpu(sb_profile_shipped(), &two, &large);
 	double pageable, pinned;
@@ -219,7 +211,8 @@ static void a_team_shares_what_there_is_to_share(void)
 	pinned = on_gpu(one, flat) / on_gpu(two, flat);
 	CU_ASSERT(pinned > pageable && pinned > 1.6 && pinned <= 2);
 	/* What is too small to share is one device's. */
-	CU_ASSERT_EQUAL(on_gpu(team(8, true), square(512)), on_gpu(ready(16), square(512)));
+	CU_ASSERT_EQUAL(on_gpu(team(8, true), sized_square(512)),
+			on_gpu(ready(16), sized_square(512)));
 	for (int i = 0; i < 3; i++)
 		two.places[i] = SB_PLACE_DEVICE;
 	CU_ASSERT_EQUAL(sb_model_gpu(sb_profile_shipped(), &two, &large).devices, 1);
@@ -228,15 +221,15 @@ static void a_team_shares_what_there_is_to_share(void)
 static void pinned_operands_are_copied_faster(void)
 {
 	struct sb_situation s = ready(16);
-	double pageable = on_gpu(s, square(2048));
+	double pageable = on_gpu(s, sized_square(2048));
 
 	for (int i = 0; i < 3; i++)
 		s.places[i] = SB_PLACE_PINNED;
-	CU_ASSERT(on_gpu(s, square(2048)) < pageable);
+	CU_ASSERT(on_gpu(s, sized_square(2048)) < pageable);
 	for (int i = 0; i < 3; i++)
 		s.places[i] = SB_PLACE_DEVICE;
 	CU_ASSERT_EQUAL(sb_model_copy(sb_profile_shipped(), SB_PINNED_UP, 0), 0);
-	CU_ASSERT(on_gpu(s, square(2048)) < 0.7 * pageable);
+	CU_ASSERT(on_gpu(s, sized_square(2048)) < 0.7 * pageable);
 }
 
 static void a_queue_makes_a_device_busy(void)
@@ -254,24 +247,26 @@ static void callers_share_the_processors(void)
 	double before;
 
 	crowd.processors = 16;
-	before = on_cpu(crowd, square(1024));
-	CU_ASSERT_DOUBLE_EQUAL(before, on_cpu(alone, square(1024)), 1e-12);
+	before = on_cpu(crowd, sized_square(1024));
+	CU_ASSERT_DOUBLE_EQUAL(before, on_cpu(alone, sized_square(1024)), 1e-12);
 	for (crowd.callers = 1; crowd.callers < 40; crowd.callers++) {
-		double now = on_cpu(crowd, square(1024));
+		double now = on_cpu(crowd, sized_square(1024));
 
 		CU_ASSERT(now > before);
 		before = now;
 	}
 	/* Sixteen with a processor each; and thirty-two, two to a processor. */
 	crowd.callers = 15;
-	CU_ASSERT_DOUBLE_EQUAL(on_cpu(crowd, square(1024)), on_cpu(ready(1), square(1024)), 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(on_cpu(crowd, sized_square(1024)),
+			       on_cpu(ready(1), sized_square(1024)), 1e-9);
 	crowd.callers = 31;
-	CU_ASSERT_DOUBLE_EQUAL(on_cpu(crowd, square(1024)), 2 * on_cpu(ready(1), square(1024)),
-			       1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(on_cpu(crowd, sized_square(1024)),
+			       2 * on_cpu(ready(1), sized_square(1024)), 1e-9);
 	/* Those who have room do not disturb each other. */
 	apart.processors = 16;
 	apart.callers = 7;
-	CU_ASSERT_DOUBLE_EQUAL(on_cpu(apart, square(1024)), on_cpu(ready(2), square(1024)), 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(on_cpu(apart, sized_square(1024)),
+			       on_cpu(ready(2), sized_square(1024)), 1e-12);
 }
 
 static void what_lies_on_the_device_stays_there(void)
@@ -287,14 +282,14 @@ static void emulated_products_are_predicted_apart(void)
 {
 	struct sb_situation strict = ready(16), emulated = ready(16);
 	const struct sb_profile *profile = sb_profile_shipped();
-	struct sb_call few = product(512, 512, 65536); /* elements of C: k is cut */
+	struct sb_call few = sized_call(512, 512, 65536); /* elements of C: k is cut */
 	int faster = 0;
 
 	emulated.emulate = true;
 	for (int64_t m = 16; m <= 20000; m *= 3)
 		for (int64_t n = 16; n <= 20000; n *= 3)
 			for (int64_t k = 16; k <= 20000; k *= 2) {
-				struct sb_call call = product(m, n, k);
+				struct sb_call call = sized_call(m, n, k);
 				struct sb_gpu_parts parts = sb_model_gpu(profile, &emulated, &call);
 				bool is = parts.kernel->arithmetic != SB_STRICT;
 
@@ -307,7 +302,7 @@ static void emulated_products_are_predicted_apart(void)
 	CU_ASSERT(2 * sb_model_gpu(profile, &emulated, &few).computing <
 		  sb_model_gpu(profile, &strict, &few).computing);
 	for (int64_t n = 2048; n <= 16384; n *= 2) {
-		struct sb_call call = square(n);
+		struct sb_call call = sized_square(n);
 		struct sb_gpu_parts parts = sb_model_gpu(profile, &emulated, &call);
 		double rate = 2e-12 * (double)n * (double)n * (double)n / parts.computing;
 
@@ -338,7 +333,7 @@ static void a_device_without_a_kernel_never_ends(void)
 {
 	static struct sb_profile old;
 	struct sb_situation s = ready(16);
-	struct sb_call call = square(4096);
+	struct sb_call call = sized_square(4096);
 	double seconds;
 
 	old = *sb_profile_shipped();

@@ -15,6 +15,7 @@
 #include "model.h"
 #include "route.h"
 #include "settings.h"
+#include "sized.h"
 #include "start.h"
 #include "suite.h"
 
@@ -77,27 +78,11 @@ enum sb_health __wrap_sb_start_wait(double seconds)
 	return sb_device_health(&why);
 }
 
-static struct sb_call cube(int64_t n)
-{
-	static float memory[4];
-
-	return (struct sb_call){.m = n,
-				.n = n,
-				.k = n,
-				.lda = n,
-				.ldb = n,
-				.ldc = n,
-				.alpha = 1,
-				.a = memory,
-				.b = memory,
-				.c = memory};
-}
-
 static double takes(enum sb_side side, int64_t size)
 {
 	struct sb_situation situation = {
 		.health = SB_HEALTH_READY, .threads = 1, .processors = sb_profile_processors()};
-	struct sb_call call = cube(size);
+	struct sb_call call = sized_square(size);
 
 	return side == SB_CPU ? sb_model_cpu(sb_profile(NULL), &situation, &call).seconds
 			      : sb_model_gpu(sb_profile(NULL), &situation, &call).seconds;
@@ -134,7 +119,7 @@ static void run(void)
 {
 	for (int i = 0; i < program.count; i++) {
 		const struct step *step = &program.steps[i];
-		struct sb_call call = cube(step->size);
+		struct sb_call call = sized_square(step->size);
 
 		now += step->pause;
 		let_start();

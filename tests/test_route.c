@@ -7,24 +7,11 @@
 #include "process.h"
 #include "route.h"
 #include "settings.h"
+#include "sized.h"
 #include "stats.h"
 #include "suite.h"
 
 static float memory[4];
-
-static struct sb_call square(int64_t n)
-{
-	return (struct sb_call){.m = n,
-				.n = n,
-				.k = n,
-				.lda = n,
-				.ldb = n,
-				.ldc = n,
-				.alpha = 1,
-				.a = memory,
-				.b = memory,
-				.c = memory};
-}
 
 static bool is(const struct sb_call *call, enum sb_side side, enum sb_reason reason)
 {
@@ -39,7 +26,7 @@ static bool is(const struct sb_call *call, enum sb_side side, enum sb_reason rea
 /* The stand-in driver's device, started. */
 static void start_gpu(void)
 {
-	struct sb_call call = square(512);
+	struct sb_call call = sized_square(512);
 
 	sb_route_set_mode(SB_MODE_GPU);
 	CU_ASSERT_TRUE(is(&call, SB_GPU, SB_REASON_FORCED));
@@ -47,7 +34,8 @@ static void start_gpu(void)
 
 static void auto_sends_large_calls_only(void)
 {
-	struct sb_call large = square(4096), small = square(64), thin = square(512);
+	struct sb_call large = sized_square(4096), small = sized_square(64),
+		       thin = sized_square(512);
 
 	start_gpu();
 	sb_route_set_mode(SB_MODE_AUTO);
@@ -60,13 +48,13 @@ static void auto_sends_large_calls_only(void)
 	thin.n = thin.k = 256;
 	CU_ASSERT_TRUE(is(&thin, SB_CPU, SB_REASON_SMALL));
 	/* A product of sizes that overflows 64 bits is not small. */
-	thin = square((int64_t)1 << 31);
+	thin = sized_square((int64_t)1 << 31);
 	CU_ASSERT_EQUAL(sb_route(&thin, NULL).side, SB_CPU + (sb_call_kind(&thin) == SB_CALL_WORK));
 }
 
 static void the_bound_is_a_product_of_sizes(void)
 {
-	struct sb_call call = square(128);
+	struct sb_call call = sized_square(128);
 
 	sb_route_set_mode(SB_MODE_AUTO);
 	CU_ASSERT_NOT_EQUAL(sb_route(&call, NULL).reason, SB_REASON_SMALL);
@@ -133,7 +121,7 @@ static void what_is_called_small_is(void)
 
 static void modes_force_a_side(void)
 {
-	struct sb_call large = square(512), small = square(1);
+	struct sb_call large = sized_square(512), small = sized_square(1);
 
 	sb_route_set_mode(SB_MODE_CPU);
 	CU_ASSERT_EQUAL(sb_route_mode(), SB_MODE_CPU);
@@ -153,22 +141,22 @@ static void what_is_not_a_product_is_for_the_backend(void)
 	static const int modes[] = {SB_MODE_AUTO, SB_MODE_GPU, SB_MODE_CHECK};
 
 	for (int i = 0; i < 3; i++) {
-		struct sb_call call = square(512);
+		struct sb_call call = sized_square(512);
 
 		sb_route_set_mode(modes[i]);
 		call.lda = 511;
 		CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_INVALID));
 		CU_ASSERT_FALSE(sb_route(&call, NULL).compare);
-		call = square(512);
+		call = sized_square(512);
 		call.unknown = true;
 		CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_INVALID));
-		call = square(512);
+		call = sized_square(512);
 		call.alpha = 0;
 		CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_INVALID));
-		call = square(512);
+		call = sized_square(512);
 		call.m = call.n = -512;
 		CU_ASSERT_TRUE(is(&call, SB_CPU, SB_REASON_INVALID));
-		call = square(512);
+		call = sized_square(512);
 		call.k = 0;
 		CU_ASSERT_EQUAL(sb_route(&call, NULL).side, SB_CPU);
 		call.m = -1;
@@ -181,7 +169,7 @@ static void misaligned_pointers_stay(void)
 	sb_route_set_mode(SB_MODE_GPU);
 	for (int which = 0; which < 3; which++)
 		for (int off = 1; off < 4; off++) {
-			struct sb_call call = square(512);
+			struct sb_call call = sized_square(512);
 			char *odd = (char *)memory + off;
 
 			if (which == 0)
@@ -196,7 +184,7 @@ static void misaligned_pointers_stay(void)
 
 static void nested_calls_stay(void)
 {
-	struct sb_call call = square(512);
+	struct sb_call call = sized_square(512);
 	struct sb_as_found found;
 
 	sb_route_set_mode(SB_MODE_GPU);
@@ -208,7 +196,7 @@ static void nested_calls_stay(void)
 
 static void in_child(void)
 {
-	struct sb_call call = square(512);
+	struct sb_call call = sized_square(512);
 
 	SUITE_EXPECT(is(&call, SB_CPU, SB_REASON_FORKED));
 }
@@ -230,14 +218,14 @@ static void the_same_question_has_the_same_answer(void)
 	static const int modes[] = {SB_MODE_AUTO, SB_MODE_CPU, SB_MODE_GPU, SB_MODE_CHECK};
 
 	for (int i = 0; i < 4; i++) {
-		struct sb_call call = square(300), kept;
+		struct sb_call call = sized_square(300), kept;
 		struct sb_decision first, other;
 
 		sb_route_set_mode(modes[i]);
 		kept = call;
 		first = sb_route(&call, NULL);
 		CU_ASSERT_EQUAL(memcmp(&call, &kept, sizeof call), 0);
-		call = square(5);
+		call = sized_square(5);
 		sb_route(&call, NULL);
 		other = sb_route(&kept, NULL);
 		CU_ASSERT(first.side == other.side && first.reason == other.reason &&
@@ -247,7 +235,7 @@ static void the_same_question_has_the_same_answer(void)
 
 static void the_environment_is_heeded(void)
 {
-	struct sb_call small = square(2);
+	struct sb_call small = sized_square(2);
 
 	setenv("SHIMBLAS_MODE", "gpu", 1);
 	SUITE_EXPECT(sb_route_quick_bound() == 0);

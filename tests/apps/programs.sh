@@ -17,6 +17,16 @@ wheel_python() {
     [ -f "$wheels/$1/complete" ] || skip "no wheels in $wheels/$1 (./check fetches them)"
 }
 
+# needed_python WHAT VARIABLE CODE: the first interpreter that runs the code, of the one that the
+# variable names and the system's.
+needed_python() {
+    eval "named=\${$2:-}"
+    for python in "$named" python3 /usr/bin/python3; do
+        [ -n "$python" ] && "$python" -c "$3" 2>/dev/null && return
+    done
+    skip "no Python here has $1; $2 names one that has"
+}
+
 # same_program NAME COMMAND...
 same_program() {
     unchanged "$@"

@@ -3,21 +3,7 @@
 # The suites that call the library as programs do, once more with every product sent to the GPU, and
 # once with both sides compared: by the stand-in driver, and by the real one where there is one.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
-
-stand_in=$builddir/tests/stand_in/libcuda.so.1
-[ -x "$builddir/test_values" ] || skip 'the suites are not built'
-[ -e "$stand_in" ] || skip 'the stand-in driver is not built'
-
-# suite NAME VARIABLE=VALUE...: run one, and show what it said if it failed.
-suite() {
-    suite_name=$1
-    shift
-    if ! env SB_LIBRARY="$SB_LIBRARY" builddir="$builddir" "$@" "$builddir/$suite_name" \
-        >"$scratch/log" 2>&1; then
-        fail "$suite_name $*"
-        grep -E -A6 'FAILED|child:|ERROR:|WARNING:|runtime error' "$scratch/log" | head -n 40
-    fi
-}
+. "$srcdir/tests/behaviour/suites.sh"
 
 drivers=$stand_in
 nvidia-smi -L 2>/dev/null | grep -q GPU && drivers="$drivers libcuda.so.1"

@@ -11,6 +11,7 @@
 
 #include "model.h"
 #include "profile_text.h"
+#include "sized.h"
 
 extern const char sb_shipped_profile[], sb_shipped_profile_end[];
 
@@ -18,17 +19,7 @@ static struct sb_profile profile, again;
 
 static void judge(int64_t m, int64_t n, int64_t k)
 {
-	static const float nothing;
-	const struct sb_call call = {.m = m,
-				     .n = n,
-				     .k = k,
-				     .lda = m,
-				     .ldb = k,
-				     .ldc = m,
-				     .alpha = 1,
-				     .a = &nothing,
-				     .b = &nothing,
-				     .c = (void *)&nothing};
+	const struct sb_call call = sized_call(m, n, k);
 	const struct sb_situation situation = {
 		.health = SB_HEALTH_READY, .threads = 3, .callers = 1, .processors = 4};
 	double cpu = sb_model_cpu(&profile, &situation, &call).seconds;
