@@ -252,12 +252,6 @@ static enum sb_status drain_all(const struct sb_carry *all, int count)
 	return status;
 }
 
-/* Is C written by kernels? */
-static bool on_device(const struct sb_plan *plan)
-{
-	return plan->buffers == 0 || plan->settles;
-}
-
 enum sb_status sb_carry_out(struct sb_carry *all, int count)
 {
 	enum sb_status status = SB_OK, drained;
@@ -268,7 +262,7 @@ enum sb_status sb_carry_out(struct sb_carry *all, int count)
 		all[c].columns = all[c].rows = 0;
 	}
 	if (all->places[SB_OPERAND_A] == SB_PLACE_DEVICE ||
-	    all->places[SB_OPERAND_B] == SB_PLACE_DEVICE || on_device(all->plan)) {
+	    all->places[SB_OPERAND_B] == SB_PLACE_DEVICE || sb_carry_on_device(all->plan)) {
 		/* The streams whose kernels read an operand, or write C, where it lies. */
 		for (int i = SB_STREAM_PACK; status == SB_OK && i <= SB_STREAM_DOWN; i++)
 			status = sb_carry_await_program(all->device, (enum sb_stream)i);
@@ -276,7 +270,7 @@ enum sb_status sb_carry_out(struct sb_carry *all, int count)
 	if (status == SB_OK)
 		status = carry_through_rings(all, count);
 	/* All that came through the rings is there, even if a device dies afterwards. */
-	if (status == SB_OK && !on_device(all->plan) && !all->direct) {
+	if (status == SB_OK && !sb_carry_on_device(all->plan) && !all->direct) {
 		for (int c = 0; c < count; c++)
 			all[c].step = all[c].plan->count;
 		return SB_OK;

@@ -338,8 +338,7 @@ enum sb_status sb_carry_begin(struct sb_carry *c, int index)
 	if (sb_timeline_here)
 		sb_timeline_step_queued(c->device);
 	/* On the device C is written from here on, whether its end can be announced or not. */
-	if ((c->plan->buffers == 0 || c->plan->settles) && sb_carry_writes(c, step) &&
-	    status == SB_OK)
+	if (sb_carry_on_device(c->plan) && sb_carry_writes(c, step) && status == SB_OK)
 		c->step = index + 1;
 	if (status != SB_OK || (step->stream == SB_STREAM_UP && c->state->feeding) ||
 	    (step->stream == SB_STREAM_DOWN && c->state->fetching))

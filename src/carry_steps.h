@@ -6,6 +6,12 @@
 #include "carry.h"
 #include "ring.h"
 
+/* Is C written by kernels? */
+static inline bool sb_carry_on_device(const struct sb_plan *plan)
+{
+	return plan->buffers == 0 || plan->settles;
+}
+
 /* Is this the kind of step after which a block of C is written? */
 bool sb_carry_writes(const struct sb_carry *carry, const struct sb_step *step);
 
