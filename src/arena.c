@@ -25,9 +25,14 @@ static size_t bounded(size_t bytes, uint64_t bound)
 	return bound && bound < bytes ? (size_t)bound : bytes;
 }
 
+size_t sb_arena_bounded(size_t bytes)
+{
+	return bounded(bytes, sb_settings()->device_memory);
+}
+
 size_t sb_arena_keep(const struct sb_device *device)
 {
-	return bounded(least_of(2 * GIB, device->memory / 16), sb_settings()->device_memory);
+	return sb_arena_bounded(least_of(2 * GIB, device->memory / 16));
 }
 
 size_t sb_arena_bound(struct sb_device *device)
@@ -38,8 +43,7 @@ size_t sb_arena_bound(struct sb_device *device)
 			    "asking for free memory") != SB_OK)
 		return 0;
 	reserve = least_of(free_bytes, total) / 16;
-	return bounded(free_bytes - reserve + regions[device->index].bytes,
-		       sb_settings()->device_memory);
+	return sb_arena_bounded(free_bytes - reserve + regions[device->index].bytes);
 }
 
 enum sb_status sb_arena_take(struct sb_device *device, size_t bytes, sb_cu_deviceptr *base)
@@ -48,7 +52,7 @@ enum sb_status sb_arena_take(struct sb_device *device, size_t bytes, sb_cu_devic
 	enum sb_status status;
 
 	bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
-	if (bounded(bytes, sb_settings()->device_memory) < bytes)
+	if (sb_arena_bounded(bytes) < bytes)
 		return SB_NO_MEMORY;
 	status = sb_region_grow(device, region, bytes, sb_arena_keep(device));
 	*base = region->base;

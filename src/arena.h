@@ -4,15 +4,17 @@
  *
  * A device region is taken for a plan and given back after it. Between calls at most
  * sb_arena_keep() bytes stay with us; what a region has beyond them is freed when it is given back.
- * The pinned
- * region is made at the first call and kept; all devices reach it. They are bounded by
- * SHIMBLAS_DEVICE_MEMORY, each of them, and SHIMBLAS_PINNED_MEMORY. All functions are called by the
- * one who has taken and entered the device.
+ * The pinned region is made at the first call and kept; all devices reach it. They are bounded by
+ * SHIMBLAS_DEVICE_MEMORY, each of them, and SHIMBLAS_PINNED_MEMORY. All functions but the first are
+ * called by the one who has taken and entered the device.
  */
 #ifndef SB_ARENA_H
 #define SB_ARENA_H
 
 #include "device.h"
+
+/* Of so many bytes of a device those that SHIMBLAS_DEVICE_MEMORY allows. */
+size_t sb_arena_bounded(size_t bytes);
 
 /* The most bytes kept between calls: min(2 GiB, 1/16 of the card, SHIMBLAS_DEVICE_MEMORY). */
 size_t sb_arena_keep(const struct sb_device *device);

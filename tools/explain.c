@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "both_sides.h"
 #include "command.h"
 #include "gpu.h"
@@ -254,14 +255,6 @@ static void say_math(struct sb_page *page, const struct sb_tiers *tiers, enum sb
 			    why == SB_FALLBACK_NONE ? "" : sb_fallback_text(why));
 }
 
-/* Of the device, as far as it may be used. */
-static size_t memory_of(const struct question *q)
-{
-	uint64_t bound = sb_settings()->device_memory;
-
-	return bound && bound < q->profile->memory ? (size_t)bound : q->profile->memory;
-}
-
 static void say_plan(struct sb_page *page, const struct question *q)
 {
 	const struct sb_call *call = &q->call;
@@ -287,7 +280,7 @@ static void say_plan(struct sb_page *page, const struct question *q)
 		.pace = {sb_model_rate(q->profile, pinned ? SB_PINNED_UP : SB_STAGED_UP),
 			 sb_model_rate(q->profile, pinned ? SB_PINNED_DOWN : SB_STAGED_DOWN),
 			 target->multiprocessors},
-		.device_bytes = memory_of(q),
+		.device_bytes = sb_arena_bounded(q->profile->memory),
 		.panels = (int)sb_settings()->panels,
 	};
 	enum sb_status status = sb_plan_make(&plan, &wish);
