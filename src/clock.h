@@ -14,4 +14,10 @@ static inline double sb_clock_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Of two intervals. */
+static inline double sb_longer(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 #endif

@@ -334,13 +334,13 @@ enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *
 	const struct sb_tiers_launch launch = sb_registry_tiers_launch(
 		tiers, args->m, args->n, args->k, sb_launch_target(device).multiprocessors);
 	enum sb_status status = SB_OK;
-	int written = 0; /* launches that write C */
+	bool written = false; /* some of C has been */
 
 	args->part = launch.part;
 	for (int i = 0; status == SB_OK && i < launch.count; i++) {
 		if (launch.part && i + 1 == launch.count) {
 			status = sb_launch_sum(device, args, stream);
-			written += status == SB_OK;
+			written = status == SB_OK;
 		}
 		if (status == SB_OK)
 			status = sb_launch_gemm(device, launch.kernels[i], args, stream);
@@ -348,7 +348,7 @@ enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *
 		 * which. */
 		if (status != SB_OK && status != SB_LOST && written && args->beta != 0)
 			status = sb_device_lose(device, "C on it is written in part");
-		written += !launch.part;
+		written = written || !launch.part;
 	}
 	return status;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "clock.h"
 #include "element.h"
 #include "plan_split.h"
 #include "whole.h"
@@ -10,11 +11,6 @@
 #define PANEL_LEAST  512 /* rows, as plans have them */
 #define PANELS_MOST  16
 #define LEAST_FACTOR 0.7
-
-static double most_of(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /*
  * Between two numbers of threads times are linear in 1 / threads. Beyond the last they are taken to
@@ -50,7 +46,7 @@ struct sb_cpu_parts sb_model_cpu(const struct sb_profile *profile,
 	double share = (double)processors / (1 + situation->callers);
 
 	if (situation->callers > 0 && share < parts.threads) {
-		parts.threads = most_of(share, 1);
+		parts.threads = sb_longer(share, 1);
 		parts.turns = parts.threads / share;
 	}
 	parts.seconds = parts.turns * cpu_seconds(profile, parts.threads, call);
@@ -152,7 +148,7 @@ static double copies(const struct sb_profile *profile, const struct sb_situation
 	}
 	rings = sb_model_copy(profile, staged, through_rings);
 	wire = sb_model_copy(profile, pinned, staged_each);
-	return most_of(rings, wire) + sb_model_copy(profile, pinned, direct_each);
+	return sb_longer(rings, wire) + sb_model_copy(profile, pinned, direct_each);
 }
 
 static bool all_pageable(const struct sb_situation *situation)
@@ -165,7 +161,7 @@ static bool all_pageable(const struct sb_situation *situation)
 
 static double longest_of(const struct sb_gpu_parts *p)
 {
-	return most_of(most_of(p->up, p->down), p->computing);
+	return sb_longer(sb_longer(p->up, p->down), p->computing);
 }
 
 /* Where no kernel runs computing never ends, and nothing is left to be seen beside it. */
@@ -257,7 +253,7 @@ double sb_model_gpu_least(const struct sb_profile *profile, const struct sb_situ
 	double down = sb_model_copy(profile, SB_PINNED_DOWN, m * n * element / devices);
 
 	/* Factors of whole calls may be below 1. */
-	return LEAST_FACTOR * (profile->launch + most_of(up, down));
+	return LEAST_FACTOR * (profile->launch + sb_longer(up, down));
 }
 
 double sb_model_gpu_unseen(const struct sb_profile *profile, const struct sb_situation *situation,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "clock.h"
 #include "plan.h"
 
 #define COPY   8e-6   /* seconds that a copy of any size takes */
@@ -15,11 +16,6 @@ struct clocks {
 	double busy; /* until when the multiprocessors have work */
 };
 
-static double most_of(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 /* Two products share the multiprocessors: what one leaves the other takes. */
 static double multiply(struct clocks *clocks, double begin, const struct sb_step *step,
 		       const struct sb_plan_wish *wish, int multiprocessors)
@@ -28,8 +24,9 @@ static double multiply(struct clocks *clocks, double begin, const struct sb_step
 						 multiprocessors);
 	double flops = 2.0 * (double)step->m * (double)step->n * (double)step->depth;
 
-	clocks->busy = most_of(clocks->busy, begin) + flops / (wish->tiers->rate * multiprocessors);
-	return most_of(begin + alone, clocks->busy);
+	clocks->busy =
+		sb_longer(clocks->busy, begin) + flops / (wish->tiers->rate * multiprocessors);
+	return sb_longer(begin + alone, clocks->busy);
 }
 
 static double end_of(struct clocks *clocks, double begin, const struct sb_step *step,
@@ -68,10 +65,10 @@ double sb_plan_seconds(const struct sb_plan *plan, const struct sb_plan_wish *wi
 		double begin = clocks.streams[step->stream];
 
 		for (int n = 0; n < SB_STEP_NEEDS && step->needs[n] >= 0; n++)
-			begin = most_of(begin, ends[step->needs[n]]);
+			begin = sb_longer(begin, ends[step->needs[n]]);
 		ends[i] = end_of(&clocks, begin, step, wish, pace);
 		clocks.streams[step->stream] = ends[i];
-		last = most_of(last, ends[i]);
+		last = sb_longer(last, ends[i]);
 	}
 	free(ends);
 	return last;

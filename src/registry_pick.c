@@ -67,7 +67,6 @@ static const struct rate *find_rate(const struct sb_kernel *kernel)
  */
 static const struct rate *rate_of(const struct sb_kernel *kernel)
 {
-	/* By the kernel's row; what has been found once. */
 	static _Atomic(const struct rate *) known[2 * COUNT(rates)];
 	const size_t row = (size_t)(kernel - sb_registry_row(0));
 	const struct rate *rate;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "clock.h"
 #include "registry.h"
 #include "settings.h"
 #include "whole.h"
@@ -98,12 +99,14 @@ static void set_cut(struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
 		return;
 	for (size_t i = 0; i < COUNT(all_cut_tiers); i++) {
 		const struct row_of_cut_tiers *row = &all_cut_tiers[i];
-		const struct sb_kernel *fp16x3 = sb_registry_find(row->fp16x3);
-		const struct sb_kernel *bf16x6 = sb_registry_find(row->bf16x6);
-		const struct sb_kernel *strict = sb_registry_find(row->strict);
+		const struct sb_kernel *fp16x3, *bf16x6, *strict;
 
-		if (target->arch < row->from || target->arch > row->to ||
-		    (tiers->fp16x3 && !fp16x3) || !bf16x6 || !strict ||
+		if (target->arch < row->from || target->arch > row->to)
+			continue;
+		fp16x3 = sb_registry_find(row->fp16x3);
+		bf16x6 = sb_registry_find(row->bf16x6);
+		strict = sb_registry_find(row->strict);
+		if ((tiers->fp16x3 && !fp16x3) || !bf16x6 || !strict ||
 		    !sb_registry_runs(bf16x6, target) || !sb_registry_runs(strict, target))
 			continue;
 		tiers->fp16x3_cut = tiers->fp16x3 ? fp16x3 : NULL;
@@ -280,11 +283,6 @@ static double memory_seconds(const struct sb_kernel *kernel, int64_t m, int64_t 
 	return sizeof(float) * (double)lines * (double)k / splitting.rate;
 }
 
-static double most_seconds(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 /* Of the first tier, in its own tiles and in half of them; infinite where it has none of those. */
 static double whole_seconds(const struct sb_tiers *tiers, bool half, int64_t m, int64_t n,
 			    int64_t k, int multiprocessors)
@@ -294,10 +292,9 @@ static double whole_seconds(const struct sb_tiers *tiers, bool half, int64_t m, 
 	if (!kernel)
 		return (double)INFINITY;
 	return (half ? tiers->half_fixed : tiers->fixed) +
-	       most_seconds(memory_seconds(kernel, m, n, k),
-			    sb_registry_tensor_seconds(kernel,
-						       half ? tiers->half_rate : tiers->rate, m, n,
-						       k, multiprocessors));
+	       sb_longer(memory_seconds(kernel, m, n, k),
+			 sb_registry_tensor_seconds(kernel, half ? tiers->half_rate : tiers->rate,
+						    m, n, k, multiprocessors));
 }
 
 /* Of parts of so many chunks, the launches of both sums included. */
@@ -313,7 +310,7 @@ static double cut_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, 
 	if (!sb_registry_rate(kernel, &rate, &fixed))
 		return (double)INFINITY;
 	return fixed + sb_registry_sum_seconds((double)sums_of(m, n, k)) +
-	       most_seconds(memory_seconds(kernel, m, n, k), (double)rounds * flops / rate);
+	       sb_longer(memory_seconds(kernel, m, n, k), (double)rounds * flops / rate);
 }
 
 /*
