@@ -27,6 +27,8 @@ static atomic_int delayed;
 static pthread_key_t delayed_key;
 static atomic_bool delayed_watched;
 static _Thread_local bool delayed_here __attribute__((tls_model("initial-exec")));
+/* Held while the helper registers our exit handler. */
+static pthread_mutex_t registering = PTHREAD_MUTEX_INITIALIZER;
 static struct sb_device_wish wish;
 static void (*_Atomic meeting)(struct sb_device *device);
 
@@ -94,6 +96,30 @@ static void fail(enum sb_reason why)
 	(void)sb_device_turn(SB_HEALTH_STARTING, SB_HEALTH_UNUSABLE, why);
 }
 
+/*
+ * The lock of the list of exit handlers is not made new in a child of fork, whose exit() would wait
+ * for the helper it does not have: no fork while the helper may hold it.
+ */
+static void hold_registering(void)
+{
+	pthread_mutex_lock(&registering);
+}
+
+static void release_registering(void)
+{
+	pthread_mutex_unlock(&registering);
+}
+
+static bool register_exit(void)
+{
+	bool registered;
+
+	hold_registering();
+	registered = atexit(at_exit) == 0;
+	release_registering();
+	return registered;
+}
+
 static void *start(void *unused)
 {
 	const struct sb_driver *cu = sb_driver_open();
@@ -106,7 +132,7 @@ static void *start(void *unused)
 		return NULL;
 	}
 	/* If nothing would wait for us at exit, cuInit could be cut down in the middle. */
-	if (atexit(at_exit) != 0 || atomic_load(&ending) || sb_device_birth(cu, wish) != SB_OK) {
+	if (!register_exit() || atomic_load(&ending) || sb_device_birth(cu, wish) != SB_OK) {
 		fail(SB_REASON_NO_GPU);
 		return NULL;
 	}
@@ -147,6 +173,7 @@ void sb_start_buy(void)
 		return;
 	atomic_store(&bought, sb_clock_now());
 	atomic_store(&delayed_watched, pthread_key_create(&delayed_key, end_delayed) == 0);
+	(void)pthread_atfork(hold_registering, release_registering, release_registering);
 	sb_process_mark_live();
 	wish = sb_device_wish();
 	if (!make_helper())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device: how it starts, what it leaves as found, and how it is lost. */
+/* The device: which one it is, what it leaves as found, and how it is lost. */
 #include "child.h"
 
 #include <errno.h>
@@ -87,156 +87,6 @@ static void the_device_is_the_one_asked_for(void)
 	CU_ASSERT_EQUAL(
 		in_child("SB_STAND_IN=devices=4 OMPI_COMM_WORLD_LOCAL_RANK=5", make_current, &two),
 		0);
-}
-
-static void purchase(const void *unused)
-{
-	enum sb_reason why;
-
-	(void)unused;
-	sb_process_start();
-	sb_start_missed(0.1);
-	sb_start_missed(-5);
-	CHECK(sb_start_missed(0.1) > 0.19);
-	CHECK(health(&why) == SB_HEALTH_UNBORN);
-	CHECK(sb_driver_status().state == SB_DRIVER_UNOPENED);
-	sb_start_missed(0.1);
-	CHECK(health(&why) != SB_HEALTH_UNBORN);
-	CHECK(sb_start_wait(20) == SB_HEALTH_READY);
-}
-
-/* Where a start costs two seconds, less is not enough, and more in one call is no overflow. */
-static void dear_purchase(const void *unused)
-{
-	enum sb_reason why;
-
-	(void)unused;
-	sb_process_start();
-	sb_start_set_price(2);
-	CHECK(sb_start_missed(1.9) > 1.8);
-	CHECK(health(&why) == SB_HEALTH_UNBORN);
-	CHECK(sb_start_missed(1e12) < 4);
-	CHECK(health(&why) != SB_HEALTH_UNBORN);
-	CHECK(sb_start_wait(20) == SB_HEALTH_READY);
-}
-
-static void a_start_is_bought_when_it_has_been_missed(void)
-{
-	CU_ASSERT_EQUAL(in_child("A=1", purchase, NULL), 0);
-	CU_ASSERT_EQUAL(in_child("A=1", dear_purchase, NULL), 0);
-}
-
-static void deadline(const void *unused)
-{
-	double began = now();
-	enum sb_reason why;
-
-	(void)unused;
-	sb_process_start();
-	sb_start_buy();
-	CHECK(now() - began < 0.5);
-	CHECK(sb_start_wait(0.2) == SB_HEALTH_STARTING);
-	CHECK(now() - began < 0.9);
-	CHECK(health(&why) == SB_HEALTH_STARTING && why == SB_REASON_STARTING);
-}
-
-static void nobody_waits_without_a_deadline_but_the_exit_does(void)
-{
-	double began = now();
-
-	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=start=1500", deadline, NULL), 0);
-	CU_ASSERT(now() - began > 1.4 && now() - began < 8);
-}
-
-static void fork_after(const void *started)
-{
-	enum sb_reason why;
-	int status;
-	pid_t child;
-
-	if (*(const int *)started)
-		CHECK(start() == SB_HEALTH_READY);
-	else
-		sb_process_start();
-	child = fork();
-	if (child == 0) {
-		if (*(const int *)started) {
-			CHECK(health(&why) == SB_HEALTH_UNUSABLE && why == SB_REASON_FORKED);
-			CHECK(start() == SB_HEALTH_UNUSABLE);
-		} else {
-			CHECK(start() == SB_HEALTH_READY);
-		}
-		exit(child_failures);
-	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
-	CHECK(start() == SB_HEALTH_READY);
-}
-
-static void fork_while_starting(const void *unused)
-{
-	enum sb_reason why;
-	int status;
-	pid_t child;
-
-	(void)unused;
-	sb_process_start();
-	sb_start_buy();
-	child = fork();
-	if (child == 0) {
-		double began = now();
-
-		CHECK(health(&why) == SB_HEALTH_UNUSABLE && why == SB_REASON_FORKED);
-		CHECK(sb_start_wait(20) == SB_HEALTH_UNUSABLE && now() - began < 5);
-		/* Nobody starts anything here: the end of this process has nothing to wait for. */
-		exit(child_failures);
-	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
-}
-
-static void a_forked_child_uses_cuda_only_if_its_parent_did_not(void)
-{
-	int yes = 1, no = 0;
-
-	CU_ASSERT_EQUAL(in_child("A=1", fork_after, &yes), 0);
-	CU_ASSERT_EQUAL(in_child("A=1", fork_after, &no), 0);
-	CU_ASSERT_EQUAL(in_child("SB_STAND_IN=start=300", fork_while_starting, NULL), 0);
-}
-
-/* Ends, or becomes another program, in the middle of the start. */
-static void end_while_starting(const void *how)
-{
-	sb_process_start();
-	sb_start_buy();
-	usleep(50000);
-	switch (*(const char *)how) {
-	case 'x':
-		execl("/bin/true", "true", (char *)NULL);
-		exit(1);
-	case '_':
-		_exit(0);
-	case 'f':
-		fork_while_starting(NULL);
-		break;
-	}
-}
-
-static void a_start_does_not_outlive_its_process(void)
-{
-	/* exit() waits for the start, what ends at once or becomes another program does not. */
-	static const struct {
-		const char *how;
-		int waits;
-	} rows[] = {{"exit", 1}, {"_exit", 0}, {"x", 0}, {"fork", 1}};
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		double began = now(), took;
-
-		CU_ASSERT_EQUAL(in_child("SB_STAND_IN=start=700", end_while_starting, rows[i].how),
-				0);
-		took = now() - began;
-		CU_ASSERT(took < 10);
-		CU_ASSERT(!rows[i].waits || took > 0.6);
-	}
 }
 
 static void visit_is_unnoticed(const void *unused)
@@ -372,13 +222,6 @@ int main(void)
 		{"nobody waits for ever", nobody_waits_for_ever},
 		{"what cannot start says why", what_cannot_start_says_why},
 		{"the device is the one asked for", the_device_is_the_one_asked_for},
-		{"a start is bought when it has been missed",
-		 a_start_is_bought_when_it_has_been_missed},
-		{"nobody waits without a deadline, but the exit does",
-		 nobody_waits_without_a_deadline_but_the_exit_does},
-		{"a forked child uses CUDA only if its parent did not",
-		 a_forked_child_uses_cuda_only_if_its_parent_did_not},
-		{"a start does not outlive its process", a_start_does_not_outlive_its_process},
 		{"a visit leaves context, capture mode and errno",
 		 a_visit_leaves_context_capture_mode_and_errno},
 		{"operands are told by where they lie", operands_are_told_by_where_they_lie},
