@@ -2,11 +2,12 @@
 /* Compiled with -ffp-contract=off: only the fmaf may be fused. */
 #include "oracle.h"
 #include "args.h"
+#include "unwatched.h"
 
 #include <math.h>
 #include <string.h>
 
-static float sum(int64_t k, const float *a, int64_t a_k, const float *b, int64_t b_k)
+SB_OWN_MEMORY static float sum(int64_t k, const float *a, int64_t a_k, const float *b, int64_t b_k)
 {
 	float total = 0.0f;
 
@@ -21,9 +22,9 @@ static float sum(int64_t k, const float *a, int64_t a_k, const float *b, int64_t
 	return total;
 }
 
-void sb_oracle(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_m,
-	       int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
-	       int64_t ldc)
+SB_OWN_MEMORY void sb_oracle(int64_t m, int64_t n, int64_t k, float alpha, const float *a,
+			     int64_t a_m, int64_t a_k, const float *b, int64_t b_n, int64_t b_k,
+			     float beta, float *c, int64_t ldc)
 {
 	for (int64_t j = 0; j < n; j++) {
 		for (int64_t i = 0; i < m; i++) {

@@ -7,12 +7,16 @@
 #ifndef SB_EXACT_FIBER_H
 #define SB_EXACT_FIBER_H
 
+#include <csetjmp>
 #include <cstddef>
 #include <ucontext.h>
 
 struct sb_fiber {
 	ucontext_t context, home;
-	unsigned char *stack;
+	/* Where it and its home go on; not used under a sanitizer, which knows contexts only. */
+	jmp_buf here, back;
+	bool begun;
+	unsigned char *stack, *left; /* left: where its stack ended when it was last left */
 	size_t stack_bytes;
 	void (*body)(void *);
 	void *argument;

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "unwatched.h"
+
 enum {
 	PLACES = 10,	  /* of a factor's significand after the one */
 	KEPT = 25,	  /* of an aligned term */
@@ -25,7 +27,7 @@ struct part {
 	bool finite, nan;
 };
 
-static struct part part_of(enum sb_core_format format, uint16_t bits)
+SB_UNWATCHED static struct part part_of(enum sb_core_format format, uint16_t bits)
 {
 	const struct format *f = &formats[format];
 	int exponent = bits >> f->places & ((1 << f->exponent_bits) - 1);
@@ -43,7 +45,7 @@ static struct part part_of(enum sb_core_format format, uint16_t bits)
 }
 
 /* total * 2^(exponent - KEPT), rounded toward zero. */
-static inline float rounded(int64_t total, int exponent)
+SB_UNWATCHED static inline float rounded(int64_t total, int exponent)
 {
 	uint64_t magnitude = (uint64_t)(total < 0 ? -total : total);
 	uint32_t sign = total < 0 ? 0x80000000u : 0;
@@ -66,7 +68,7 @@ static inline float rounded(int64_t total, int exponent)
 }
 
 /* The same; most often the places of a double are enough to tell. */
-static inline float rounded_fast(int64_t total, int exponent)
+SB_UNWATCHED static inline float rounded_fast(int64_t total, int exponent)
 {
 	double exact = (double)total, power;
 	uint64_t bits, scale;
@@ -83,7 +85,7 @@ static inline float rounded_fast(int64_t total, int exponent)
 }
 
 /* A float that is finite, as a term of KEPT places at its own exponent. */
-static inline int32_t term_of(float x, int *exponent)
+SB_UNWATCHED static inline int32_t term_of(float x, int *exponent)
 {
 	uint32_t bits = sb_core_bits(x);
 	int field = (int)(bits >> FLOAT_PLACES & 0xff);
@@ -95,7 +97,7 @@ static inline int32_t term_of(float x, int *exponent)
 	return bits >> 31 ? -significand : significand;
 }
 
-static inline int32_t cut(int32_t term, int places)
+SB_UNWATCHED static inline int32_t cut(int32_t term, int places)
 {
 	int by = places > 31 ? 31 : places;
 
@@ -121,7 +123,7 @@ static float not_finite(enum sb_core_format format, const uint16_t *a, const uin
 	return sb_core_float(nan || (up && down) ? 0x7fffffffu : up ? 0x7f800000u : 0xff800000u);
 }
 
-static bool is_finite(float x)
+SB_UNWATCHED static bool is_finite(float x)
 {
 	return (sb_core_bits(x) >> FLOAT_PLACES & 0xff) != 0xff;
 }
@@ -156,8 +158,8 @@ float sb_tensor_core_dot(enum sb_core_format format, const uint16_t *a, const ui
 typedef int32_t eight_t __attribute__((vector_size(4 * SB_CORE_WIDTH)));
 
 /* part_of() eight times; whether all are finite. */
-static bool parts_of(enum sb_core_format format, const uint16_t *from, int32_t *significands,
-		     int32_t *exponents)
+SB_UNWATCHED static bool parts_of(enum sb_core_format format, const uint16_t *from,
+				  int32_t *significands, int32_t *exponents)
 {
 	const int places = formats[format].places, bias = formats[format].bias;
 	const int infinite = (1 << formats[format].exponent_bits) - 1;
@@ -202,9 +204,9 @@ void sb_core_eight_set(struct sb_core_eight *eight, enum sb_core_format format, 
 }
 
 /* Sixteen products fit an int32_t, whose greatest is below 2^27. */
-__attribute__((always_inline)) static inline void products(const struct sb_core_row *a,
-							   const struct sb_core_eight *b,
-							   int32_t *largest, int32_t *totals)
+SB_UNWATCHED __attribute__((always_inline)) static inline void
+products(const struct sb_core_row *a, const struct sb_core_eight *b, int32_t *largest,
+	 int32_t *totals)
 {
 	eight_t most, sum = {0}, most_shift = sum + 31;
 
@@ -236,16 +238,17 @@ __attribute__((always_inline)) static inline void products(const struct sb_core_
 typedef void products_function(const struct sb_core_row *, const struct sb_core_eight *, int32_t *,
 			       int32_t *);
 
-static void products_portable(const struct sb_core_row *a, const struct sb_core_eight *b,
-			      int32_t *largest, int32_t *totals)
+SB_UNWATCHED static void products_portable(const struct sb_core_row *a,
+					   const struct sb_core_eight *b, int32_t *largest,
+					   int32_t *totals)
 {
 	products(a, b, largest, totals);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void products_avx2(const struct sb_core_row *a,
-							  const struct sb_core_eight *b,
-							  int32_t *largest, int32_t *totals)
+SB_UNWATCHED __attribute__((target("avx2"))) static void
+products_avx2(const struct sb_core_row *a, const struct sb_core_eight *b, int32_t *largest,
+	      int32_t *totals)
 {
 	products(a, b, largest, totals);
 }
@@ -260,8 +263,8 @@ static products_function *choose(void)
 	return products_portable;
 }
 
-void sb_tensor_core_dots(enum sb_core_format format, const struct sb_core_row *a,
-			 const struct sb_core_eight *b, float *sum)
+SB_UNWATCHED void sb_tensor_core_dots(enum sb_core_format format, const struct sb_core_row *a,
+				      const struct sb_core_eight *b, float *sum)
 {
 	int32_t largest[SB_CORE_WIDTH], totals[SB_CORE_WIDTH], term[SB_CORE_WIDTH];
 	int own[SB_CORE_WIDTH];
@@ -289,15 +292,22 @@ void sb_tensor_core_dots(enum sb_core_format format, const struct sb_core_row *a
 
 float sb_core_value(enum sb_core_format format, uint16_t bits)
 {
-	struct part part = part_of(format, bits);
-	uint32_t sign = (uint32_t)(bits >> 15) << 31;
+	const struct format *f = &formats[format];
+	const uint32_t sign = (uint32_t)(bits >> 15) << 31, magnitude = bits & 0x7fffu;
+	const uint32_t last = (1u << f->exponent_bits) - 1, exponent = magnitude >> f->places;
+	struct part part;
 
+	if (magnitude == 0)
+		return sb_core_float(sign);
+	/* A normal number: the same places, another bias. */
+	if (exponent != 0 && exponent != last)
+		return sb_core_float(sign | ((magnitude << (FLOAT_PLACES - f->places)) +
+					     ((uint32_t)(FLOAT_BIAS - f->bias) << FLOAT_PLACES)));
+	part = part_of(format, bits);
 	if (part.nan)
 		return sb_core_float(sign | 0x7fc00000u);
 	if (!part.finite)
 		return sb_core_float(sign | 0x7f800000u);
-	if (part.significand == 0)
-		return sb_core_float(sign);
 	return rounded((int64_t)part.significand * (1 << (KEPT - PLACES)), part.exponent);
 }
 
