@@ -5,11 +5,6 @@
 
 #include "clock.h"
 
-double sb_bench_now(void)
-{
-	return sb_clock_now();
-}
-
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -28,8 +23,8 @@ static double once(sb_bench_run *run, void *context, const struct sb_bench_produ
 	double start;
 
 	sb_bench_poison(product);
-	start = sb_bench_now();
-	return run(context, product) ? sb_bench_now() - start : -1;
+	start = sb_clock_now();
+	return run(context, product) ? sb_clock_now() - start : -1;
 }
 
 double sb_bench_median(struct sb_bench_pace pace, sb_bench_run *run, void *context,

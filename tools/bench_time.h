@@ -7,8 +7,6 @@
 
 #include "bench_data.h"
 
-double sb_bench_now(void);
-
 /* How often to repeat; fewer times where that would take longer than `budget` seconds. */
 struct sb_bench_pace {
 	int repeat;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "clock.h"
 #include "gpu.h"
 #include "copy_threads.h"
 #include "transfer.h"
@@ -22,12 +23,12 @@ static double measure(struct sb_bench_pace pace, struct sb_device *device, struc
 	double seconds[SB_BENCH_MOST_REPEATS];
 
 	for (int i = -1; i < pace.repeat; i++) {
-		double start = sb_bench_now();
+		double start = sb_clock_now();
 
 		if (!sb_gpu_copy(device, lines, up, pinned, patience))
 			return -1;
 		if (i >= 0)
-			seconds[i] = sb_bench_now() - start;
+			seconds[i] = sb_clock_now() - start;
 	}
 	return sb_bench_middle(seconds, pace.repeat);
 }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "clock.h"
 #include "names.h"
 #include "route.h"
 #include "settings.h"
@@ -21,12 +22,12 @@ const struct sb_backend *sb_sides_backend(void)
 
 static double call(cblas_function *function, const struct sb_bench_product *p)
 {
-	double start = sb_bench_now();
+	double start = sb_clock_now();
 
 	function(COLUMN_MAJOR, p->shape->trans_a ? TRANSPOSE : NO_TRANSPOSE,
 		 p->shape->trans_b ? TRANSPOSE : NO_TRANSPOSE, p->shape->m, p->shape->n,
 		 p->shape->k, 1, p->a, p->extent.lda, p->b, p->extent.ldb, 0, p->c, p->extent.ldc);
-	return sb_bench_now() - start;
+	return sb_clock_now() - start;
 }
 
 static double once(cblas_function *function, const struct sb_bench_product *p)

@@ -4,20 +4,20 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "bench_time.h"
+#include "clock.h"
 
 enum { WIDTH = 30 };
 
 void sb_progress_open(struct sb_progress *progress, double total)
 {
 	*progress = (struct sb_progress){.total = total > 0 ? total : 1,
-					 .began = sb_bench_now(),
+					 .began = sb_clock_now(),
 					 .shown = isatty(STDERR_FILENO) == 1};
 }
 
 void sb_progress_step(struct sb_progress *progress, double done, const char *name)
 {
-	double now = sb_bench_now(), share;
+	double now = sb_clock_now(), share;
 	int filled;
 
 	progress->done += done;

@@ -12,6 +12,7 @@
 
 #include "bench_time.h"
 #include "both_sides.h"
+#include "clock.h"
 #include "command.h"
 #include "gpu.h"
 #include "option.h"
@@ -115,10 +116,10 @@ int sb_command_tune(int argc, char **argv)
 		return 1;
 	}
 	begin_profile(profile);
-	began = sb_bench_now();
+	began = sb_clock_now();
 	device = sb_gpu_device();
 	if (device)
-		profile->start = sb_bench_now() - began;
+		profile->start = sb_clock_now() - began;
 	tune = (struct sb_tune){
 		.profile = profile, .data = &data, .largest = largest.m, .budget = (double)seconds};
 	done = measure(&tune, device);

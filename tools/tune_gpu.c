@@ -9,6 +9,7 @@
 #include "arena.h"
 #include "bench_launch.h"
 #include "both_sides.h"
+#include "clock.h"
 #include "gpu.h"
 #include "model.h"
 #include "names.h"
@@ -27,12 +28,12 @@ static double copy_seconds(struct sb_device *device, struct sb_lines *lines, enu
 	double seconds[REPEAT];
 
 	for (int i = -1; i < REPEAT; i++) {
-		double start = sb_bench_now();
+		double start = sb_clock_now();
 
 		if (!sb_gpu_copy(device, lines, up, pinned, patience))
 			return -1;
 		if (i >= 0)
-			seconds[i] = sb_bench_now() - start;
+			seconds[i] = sb_clock_now() - start;
 	}
 	return sb_bench_middle(seconds, REPEAT);
 }

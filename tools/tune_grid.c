@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bench_time.h"
+#include "clock.h"
 
 enum { NODES = SB_GRID * SB_GRID * SB_GRID };
 
@@ -180,7 +181,7 @@ static int try_node(struct filling *f, const struct node *node, double budget)
 	double *value = at(&f->grids->way[f->way], node);
 	struct sb_bench_product product;
 
-	if (too_large(f->tune, &shape) || sb_bench_now() - f->began + expected > budget)
+	if (too_large(f->tune, &shape) || sb_clock_now() - f->began + expected > budget)
 		return 0;
 	product = sb_bench_product(f->tune->data, &shape);
 	*value = f->what->measure(f->tune, &product);
@@ -213,7 +214,7 @@ static int fill_way(struct filling *f)
 {
 	static struct node nodes[NODES];
 
-	f->began = sb_bench_now();
+	f->began = sb_clock_now();
 	if (f->what->times && !f->way && !fill_cubes(f))
 		return -1;
 	list_nodes(nodes);
@@ -261,10 +262,10 @@ static bool look_again(const struct filling *f)
 {
 	struct sb_grid *grid = &f->grids->way[f->way];
 	static struct node nodes[NODES];
-	double began = sb_bench_now();
+	double began = sb_clock_now();
 
 	list_nodes(nodes);
-	for (int i = 0; i < NODES && sb_bench_now() - began < f->budget / 8; i++) {
+	for (int i = 0; i < NODES && sb_clock_now() - began < f->budget / 8; i++) {
 		const struct sb_bench_shape shape = shape_of(&nodes[i], f->way);
 		double *value = at(grid, &nodes[i]), again;
 		struct sb_bench_product product;
