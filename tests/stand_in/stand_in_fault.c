@@ -218,10 +218,14 @@ static sb_cu_result inject(enum slot slot)
 
 static void report(void)
 {
-	struct stand_in_live live = stand_in_live();
+	struct stand_in_live live;
 	FILE *file;
 
 	atomic_store(&ended, true);
+	/* A child of fork has nothing to tell, and may find the world locked for ever. */
+	if (getpid() != atomic_load(&owner))
+		return;
+	live = stand_in_live();
 	file = world.settings.report[0] ? fopen(world.settings.report, "a") : NULL;
 	if (!file)
 		return;
