@@ -55,9 +55,10 @@ static struct sb_plan_wish random_wish(void)
 
 static void random_plans_are_complete_bounded_and_ordered(void)
 {
+	const int tried = suite_sanitized() ? 500 : 2500;
 	int made = 0, refused = 0;
 
-	for (int i = 0; i < 2500; i++) {
+	for (int i = 0; i < tried; i++) {
 		struct sb_plan_wish wish = random_wish();
 		struct sb_plan plan;
 		enum sb_status status = sb_plan_make(&plan, &wish);
@@ -71,7 +72,7 @@ static void random_plans_are_complete_bounded_and_ordered(void)
 			refused++;
 		}
 	}
-	CU_ASSERT(made > 1200 && refused > 20);
+	CU_ASSERT(made > tried * 12 / 25 && refused > tried / 125);
 }
 
 static void random_plans_of_emulated_products_are_too(void)
@@ -180,9 +181,10 @@ static void traffic_is_near_the_bound(void)
 	static const char *const kernels[] = {"sgemm_bulk_256x128x32", "sgemm_bulk_128x128x32",
 					      "sgemm_persistent_256x128x32",
 					      "sgemm_plain_64x64x16"};
+	const int wanted = suite_sanitized() ? 120 : 600;
 	int passing = 0, cut = 0;
 
-	for (int i = 0; i < 4000 && passing < 600; i++) {
+	for (int i = 0; i < 4000 && passing < wanted; i++) {
 		double root;
 		struct sb_plan_wish wish = {.m = pick(2000, 60000),
 					    .n = pick(2000, 60000),
@@ -196,7 +198,7 @@ static void traffic_is_near_the_bound(void)
 		wish.k = (int64_t)(root * exp((double)pick(-400, 460) / 100));
 		cut += traffic_is_near(&wish, &passing);
 	}
-	CU_ASSERT(passing >= 600 && cut >= 100 && cut < passing - 100);
+	CU_ASSERT(passing >= wanted && cut >= wanted / 6 && cut < passing - wanted / 6);
 }
 
 static void a_plan_is_a_function_of_the_wish_alone(void)
