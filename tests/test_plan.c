@@ -282,7 +282,8 @@ int main(void)
 	};
 
 	/* Steps take a hundred megabytes now and then, which then need not be cleared each time. */
-	mallopt(M_MMAP_THRESHOLD, 1 << 29);
+	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_TOP_PAD, 1 << 28);
 	return SUITE("plan", tests);
 }
