@@ -56,6 +56,12 @@ struct alignas(16) sb_float4 {
 #else
 #define SB_GATHER_UNROLL 4
 #endif
+/* And how many steps of k where such an operand's tile is as large as any. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+#define SB_GATHER_STEPS 4
+#else
+#define SB_GATHER_STEPS 8
+#endif
 #define SB_BLOCKS(threads, blocks)                                                                 \
 	((blocks) * (threads) <= SB_RESIDENT ? (blocks) : SB_RESIDENT / (threads))
 #define SB_GLOBAL(threads, blocks, name, args_type)                                                \

@@ -22,7 +22,7 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 	static_assert(threads == 32 * warps_m * warps_n, "the warps cover the tile");
 	static_assert(SB_SLAB % BK == 0 && TM % 4 == 0 && TN % 4 == 0 && stages >= 2, "");
 	/* Code for more steps of k than this does not stay in the instruction cache. */
-	static constexpr int unroll = 8;
+	static constexpr int unroll = BM * BN < 128 * 128 ? 8 : SB_GATHER_STEPS;
 	static_assert(BK % unroll == 0 && unroll % 2 == 0, "");
 	/* Rows and columns of C of a warp. */
 	static constexpr int rows = lanes_m * TM, columns = lanes_n * TN;

@@ -14,6 +14,7 @@
 #define SB_ROLLED
 #define SB_UNROLL_BY(count)
 #define SB_TOTALS_KEPT				    12
+#define SB_GATHER_STEPS				    8
 #define SB_GLOBAL(threads, blocks, name, args_type) extern "C" void name(const args_type args)
 
 /* The running fiber and what its launch counts; set by the engine. */
