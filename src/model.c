@@ -46,7 +46,7 @@ struct sb_cpu_parts sb_model_cpu(const struct sb_profile *profile,
 	double share = (double)processors / (1 + situation->callers);
 
 	if (situation->callers > 0 && share < parts.threads) {
-		parts.threads = sb_longer(share, 1);
+		parts.threads = share > 1 ? share : 1;
 		parts.turns = parts.threads / share;
 	}
 	parts.seconds = parts.turns * cpu_seconds(profile, parts.threads, call);
