@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process.h"
+#include "start.h"
 #include "suite.h"
 
 /* In a child: counts and tells what is wrong. */
@@ -55,6 +57,22 @@ static inline int in_child(const char *pairs, void (*body)(const void *), const 
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		return 200;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 200;
+}
+
+/* Starts CUDA and waits for it. */
+static inline enum sb_health child_start(void)
+{
+	sb_process_start();
+	sb_start_buy();
+	return sb_start_wait(20);
+}
+
+/* Did a child of this process end, and with no check that failed? */
+static inline int child_ended_well(pid_t child)
+{
+	int status;
+
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
 /*

@@ -17,11 +17,9 @@ static const char plain[] = "sgemm_plain_64x64x16";
 
 static inline enum sb_health start(void)
 {
-	sb_process_start();
-	sb_start_buy();
 	/* Products as small as these are worth one device. */
 	sb_split_least = (struct sb_split_least){.extent = 1, .bytes = 0};
-	return sb_start_wait(20);
+	return child_start();
 }
 /* One call; where it was not carried C must be as it was. */
 static inline int run_call(struct product_data *d, struct sb_decision *decision,

@@ -10,9 +10,7 @@
 
 static struct sb_device *begin(struct sb_visit *visit)
 {
-	sb_process_start();
-	sb_start_buy();
-	if (sb_start_wait(20) != SB_HEALTH_READY || sb_device_enter(sb_device(), visit) != SB_OK)
+	if (child_start() != SB_HEALTH_READY || sb_device_enter(sb_device(), visit) != SB_OK)
 		exit(99);
 	return sb_device();
 }

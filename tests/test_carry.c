@@ -79,9 +79,7 @@ static void carry(const void *argument)
 	p.trans_a = edge->trans_a;
 	p.trans_b = edge->trans_b;
 	d = product_make(&p);
-	sb_process_start();
-	sb_start_buy();
-	if (sb_start_wait(20) != SB_HEALTH_READY)
+	if (child_start() != SB_HEALTH_READY)
 		exit(3);
 	c = (struct sb_carry){.device = sb_device(),
 			      .call = &d.call,

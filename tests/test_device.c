@@ -20,13 +20,6 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static enum sb_health start(void)
-{
-	sb_process_start();
-	sb_start_buy();
-	return sb_start_wait(20);
-}
-
 static enum sb_health health(enum sb_reason *why)
 {
 	return sb_device_health(why);
@@ -36,7 +29,7 @@ static void expect_reason(const void *argument)
 {
 	enum sb_reason why;
 
-	CHECK(start() == SB_HEALTH_UNUSABLE);
+	CHECK(child_start() == SB_HEALTH_UNUSABLE);
 	CHECK(health(&why) == SB_HEALTH_UNUSABLE);
 	CHECK(why == *(const enum sb_reason *)argument);
 	CHECK(sb_device() == NULL);
@@ -58,7 +51,7 @@ static void what_cannot_start_says_why(void)
 
 static void expect_ordinal(const void *argument)
 {
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	CHECK(sb_device() && sb_device()->ordinal == *(const int *)argument);
 	CHECK(sb_device() && sb_device()->multiprocessors > 0 && sb_device()->arch >= 75);
 }
@@ -97,7 +90,7 @@ static void visit_is_unnoticed(const void *unused)
 	int mode = 1; /* thread local */
 
 	(void)unused;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	device = sb_device();
 	CHECK(device->cu->primary_retain(&own, 1) == 0);
 	CHECK(device->cu->context_push(own) == 0);
@@ -129,7 +122,7 @@ static void places(const void *unused)
 	void *pinned;
 
 	(void)unused;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	device = sb_device();
 	CHECK(sb_device_enter(device, &visit) == SB_OK);
 	CHECK(device->cu->memory_alloc(&on_device, 256) == 0);
@@ -150,14 +143,14 @@ static void lose(const void *unused)
 	enum sb_reason why;
 
 	(void)unused;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	CHECK(sb_device_check(sb_device(), SB_CU_ERROR_OUT_OF_MEMORY, "x") == SB_NO_MEMORY);
 	CHECK(sb_device_check(sb_device(), SB_CU_ERROR_INVALID_VALUE, "x") == SB_DECLINE);
 	CHECK(health(&why) == SB_HEALTH_READY);
 	CHECK(sb_device_check(sb_device(), SB_CU_ERROR_LAUNCH_FAILED, "x") == SB_LOST);
 	CHECK(health(&why) == SB_HEALTH_LOST && why == SB_REASON_LOST);
 	CHECK(sb_device() == NULL);
-	CHECK(start() == SB_HEALTH_LOST);
+	CHECK(child_start() == SB_HEALTH_LOST);
 }
 
 static void a_lost_device_stays_lost(void)

@@ -329,9 +329,7 @@ static void every_fault(const void *argument)
 	*(void **)&configure = symbol("stand_in_configure");
 	*(void **)&calls_of = symbol("stand_in_calls");
 	*(void **)&live = symbol("stand_in_live");
-	sb_process_start();
-	sb_start_buy();
-	CHECK(sb_start_wait(20) == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	sb_split_least = (struct sb_split_least){.extent = 1, .bytes = 0};
 	this.arithmetic = combination->arithmetic;
 	make_operands(combination->kind);

@@ -58,9 +58,7 @@ static void start_and_call(const void *well)
 {
 	sb_device_least_patience = well ? 60 : 0.03;
 	sb_split_least = (struct sb_split_least){.extent = 1, .bytes = 0};
-	sb_process_start();
-	sb_start_buy();
-	(void)sb_start_wait(20);
+	(void)child_start();
 	call_once();
 	call_once();
 }

@@ -43,17 +43,10 @@ static int run_product(const struct product *p, enum sb_status *status, int *fin
 	return right;
 }
 
-static enum sb_health start(void)
-{
-	sb_process_start();
-	sb_start_buy();
-	return sb_start_wait(20);
-}
-
 static void all_shapes(const void *unused)
 {
 	(void)unused;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	for (size_t i = 0; i < COUNT(shapes); i++) {
 		enum sb_status status;
 		int finished;
@@ -146,7 +139,7 @@ static void many(const void *unused)
 	pthread_t threads[6];
 
 	(void)unused;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	for (long i = 0; i < 6; i++)
 		CHECK(pthread_create(&threads[i], NULL, one_of_many, (void *)(intptr_t)i) == 0);
 	for (long i = 0; i < 6; i++) {
@@ -172,7 +165,7 @@ static void one_large(const void *unused)
 	int finished;
 
 	(void)unused;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	for (int i = 0; i < 2; i++) {
 		CHECK(run_product(&large, &status, &finished));
 		CHECK(status == SB_OK);
@@ -209,7 +202,7 @@ static void survive(const void *unused)
 
 	(void)unused;
 	sb_device_least_patience = 0.3;
-	if (start() != SB_HEALTH_READY)
+	if (child_start() != SB_HEALTH_READY)
 		return;
 	for (int i = 0; i < 2; i++)
 		CHECK(run_product(&p, &status, &finished));
@@ -223,7 +216,7 @@ static void crawl(const void *unused)
 
 	(void)unused;
 	sb_device_least_patience = 0.3;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	CHECK(run_product(&large, &status, &finished));
 	CHECK(status == SB_LOST || finished);
 }
@@ -244,7 +237,7 @@ static void find_no_kernel(const void *unused)
 	int finished;
 
 	(void)unused;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	CHECK(run_product(&large, &status, &finished));
 	CHECK(status == SB_NO_IMAGE);
 }
@@ -278,7 +271,7 @@ static void half_written(const void *unused)
 
 	(void)unused;
 	sb_device_least_patience = 0.3;
-	CHECK(start() == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	CHECK(run_product(&large, &status, &finished));
 	if (!child_failures && status == SB_OK && finished)
 		exit(50);

@@ -24,9 +24,7 @@ static enum sb_status multiply(const struct sb_call *call, struct sb_decision *d
 
 static struct sb_device *start(void)
 {
-	sb_process_start();
-	sb_start_buy();
-	CHECK(sb_start_wait(20) == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 	return sb_device();
 }
 

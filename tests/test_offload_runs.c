@@ -29,9 +29,7 @@ static const struct {
 
 static void start(void)
 {
-	sb_process_start();
-	sb_start_buy();
-	CHECK(sb_start_wait(20) == SB_HEALTH_READY);
+	CHECK(child_start() == SB_HEALTH_READY);
 }
 
 /* One call; how much of it the CPU had to do is counted in `finished`. */

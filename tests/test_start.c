@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The start of CUDA and its process: when it is bought, who waits for it, forks and ends meanwhile.
- */
+/* The start of CUDA: when it is bought, who waits for it, what forks and ends meanwhile. */
 #include "child.h"
 
 #include <stdatomic.h>
@@ -8,13 +7,6 @@
 #include "clock.h"
 #include "process.h"
 #include "start.h"
-
-static enum sb_health buy_and_wait(void)
-{
-	sb_process_start();
-	sb_start_buy();
-	return sb_start_wait(20);
-}
 
 static void purchase(const void *unused)
 {
@@ -78,11 +70,10 @@ static void nobody_waits_without_a_deadline_but_the_exit_does(void)
 static void fork_after(const void *started)
 {
 	enum sb_reason why;
-	int status;
 	pid_t child;
 
 	if (*(const int *)started)
-		CHECK(buy_and_wait() == SB_HEALTH_READY);
+		CHECK(child_start() == SB_HEALTH_READY);
 	else
 		sb_process_start();
 	child = fork();
@@ -90,20 +81,19 @@ static void fork_after(const void *started)
 		if (*(const int *)started) {
 			CHECK(sb_device_health(&why) == SB_HEALTH_UNUSABLE &&
 			      why == SB_REASON_FORKED);
-			CHECK(buy_and_wait() == SB_HEALTH_UNUSABLE);
+			CHECK(child_start() == SB_HEALTH_UNUSABLE);
 		} else {
-			CHECK(buy_and_wait() == SB_HEALTH_READY);
+			CHECK(child_start() == SB_HEALTH_READY);
 		}
 		exit(child_failures);
 	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
-	CHECK(buy_and_wait() == SB_HEALTH_READY);
+	CHECK(child_ended_well(child));
+	CHECK(child_start() == SB_HEALTH_READY);
 }
 
 static void fork_while_starting(const void *unused)
 {
 	enum sb_reason why;
-	int status;
 	pid_t child;
 
 	(void)unused;
@@ -118,7 +108,7 @@ static void fork_while_starting(const void *unused)
 		/* Nobody starts anything here: the end of this process has nothing to wait for. */
 		exit(child_failures);
 	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(child_ended_well(child));
 }
 
 /* The helper is in atexit() for a while, where a test says so. */
@@ -147,7 +137,6 @@ int __wrap_atexit(void (*handler)(void)) /* NOLINT */
 static void fork_while_registering(const void *unused)
 {
 	double began = sb_clock_now();
-	int status;
 	pid_t child;
 
 	(void)unused;
@@ -162,7 +151,7 @@ static void fork_while_registering(const void *unused)
 		CHECK(!atomic_load(&in_atexit));
 		exit(child_failures);
 	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(child_ended_well(child));
 }
 
 static void no_fork_meets_an_exit_handler_on_its_way(void)

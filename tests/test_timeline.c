@@ -31,9 +31,7 @@ static const struct product shape = {500, 380, 90, 0, 0, 1, 2, 3, 1, 0.5f};
 
 static struct sb_device *start(void)
 {
-	sb_process_start();
-	sb_start_buy();
-	if (sb_start_wait(20) != SB_HEALTH_READY)
+	if (child_start() != SB_HEALTH_READY)
 		exit(99);
 	return sb_device();
 }

@@ -110,9 +110,7 @@ static void there_and_back(const void *argument)
 	struct sb_device *device;
 	void *memory = t->pinned ? NULL : malloc(bytes);
 
-	sb_process_start();
-	sb_start_buy();
-	if (sb_start_wait(20) != SB_HEALTH_READY)
+	if (child_start() != SB_HEALTH_READY)
 		exit(3);
 	device = sb_device();
 	if (sb_device_enter(device, &visit) != SB_OK || sb_ring_prepare(device) != SB_OK ||
