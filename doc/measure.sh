@@ -62,13 +62,16 @@ ragged() {
     ratios ragged x_cublas
 }
 
-# Split included, against the strict kernels and cuBLAS's SGEMM; the second time by bf16x6 alone.
+# Split included, during half a second each, against the strict kernels and cuBLAS's SGEMM; the second
+# time by bf16x6 alone.
 emulated() {
-    bench emulated --only device --peers --math both --transposes nt --sizes 1024,2048,4096,8192,16384
+    bench emulated --only device --peers --math both --transposes nt --sustained 500 --repeat 3 \
+        --sizes 1024,2048,4096,8192,16384
     bf16x6=$("$command" info --kernels | awk '$1 ~ /^sgemm_bf16x6_[0-9]/ { print $1; exit }')
     (
         export SHIMBLAS_KERNEL="$bf16x6"
-        bench emulated --only device --math emulated --transposes nt --sizes 2048,4096,8192,16384
+        bench emulated --only device --math emulated --transposes nt --sustained 500 --repeat 3 \
+            --sizes 2048,4096,8192,16384
     )
     awk -F, '/^m,n,k/ { for (i = 1; i <= NF; i++) at[$i] = i }
     /^[0-9]/ { print "  " $1, $at["kernel"], $at["TFLOP/s"], at["x_cublas"] ? $at["x_cublas"] : "" }' "$dir/emulated.csv"

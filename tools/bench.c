@@ -127,18 +127,20 @@ int sb_command_bench(int argc, char **argv)
 	struct sb_options options;
 	struct sb_bench bench = {.options = &options, .argc = argc, .argv = argv};
 	bool found = true;
-	long repeat;
+	long repeat, sustained;
 
 	if (!sb_option_parse(argc, argv, true, &options) || !understood(&options) ||
 	    !choose_maths(&bench))
 		return SB_EXIT_USAGE;
 	repeat = sb_option_number(&options, SB_OPTION_bench_repeat, 7, 1, SB_BENCH_MOST_REPEATS);
-	if (repeat < 0)
+	sustained = sb_option_number(&options, SB_OPTION_bench_sustained, 1, 1, 10000);
+	if (repeat < 0 || sustained < 0)
 		return SB_EXIT_USAGE;
 	if (!sb_bench_asked(&bench, SB_OPTION_bench_crossover) &&
 	    !sb_bench_shapes_open(&bench.shapes, &options))
 		return SB_EXIT_USAGE;
-	bench.pace = (struct sb_bench_pace){.repeat = (int)repeat, .budget = 5};
+	bench.pace = (struct sb_bench_pace){
+		.repeat = (int)repeat, .budget = 5, .sustained = 1e-3 * (double)sustained};
 	sb_page_open(&bench.page, stdout, style(&options), FORMAT);
 	sb_page_say(&bench.page, "version", "%s", PACKAGE_VERSION);
 	if (sb_bench_asked(&bench, SB_OPTION_bench_crossover)) {

@@ -312,13 +312,13 @@ static double once(struct sb_bench_launch *launch, sb_bench_queue *queue, int co
 	return (double)milliseconds / 1e3 / count;
 }
 
-/* How many to run in a row so that what the events themselves cost does not count. */
-static int in_a_row(double seconds)
+/* How many to run in a row: what the events themselves cost does not count then. */
+static int in_a_row(double seconds, double enough)
 {
-	const double enough = 1e-3;
-	const int most = 64;
+	const double least =
+		1.0 / 64 * 1e-3; /* one that takes less is taken for one that takes this */
 
-	return seconds * most < enough ? most : 1 + (int)(enough / seconds);
+	return 1 + (int)(enough / (seconds > least ? seconds : least));
 }
 
 double sb_bench_launch_median(struct sb_bench_launch *launch, struct sb_bench_pace pace,
@@ -326,7 +326,7 @@ double sb_bench_launch_median(struct sb_bench_launch *launch, struct sb_bench_pa
 {
 	double seconds[SB_BENCH_MOST_REPEATS];
 	double spent = once(launch, queue, 1);
-	int count = 0, row = spent < 0 ? 1 : in_a_row(spent);
+	int count = 0, row = spent < 0 ? 1 : in_a_row(spent, pace.sustained);
 
 	while (spent >= 0 && count < pace.repeat && (!count || spent < pace.budget)) {
 		seconds[count] = once(launch, queue, row);

@@ -7,10 +7,13 @@
 
 #include "bench_data.h"
 
-/* How often to repeat; fewer times where that would take longer than `budget` seconds. */
+/*
+ * How often to repeat; fewer times where that would take longer than `budget` seconds. A run of a
+ * kernel is so many launches in a row that they take `sustained` seconds.
+ */
 struct sb_bench_pace {
 	int repeat;
-	double budget;
+	double budget, sustained;
 };
 
 enum { SB_BENCH_MOST_REPEATS = 1000 };

@@ -125,7 +125,7 @@ reads 'combinations' combinations -- bench --json --repeat 1 --sizes 40,70x30x50
     --transposes nn,tt --pads 0,3 --pinned
 kernels=$("$command" info --kernels | sed -n 's/^  \(sgemm_[a-z0-9_]*x[0-9]*\) .*/\1/p')
 [ -n "$kernels" ] || fail 'info --kernels lists none'
-reads 'ladder' ladder "$kernels" -- bench --json --repeat 1 --sizes 70x30x50 --ladder --only device
+reads 'ladder' ladder "$kernels" -- bench --json --repeat 1 --sustained 2 --sizes 70x30x50 --ladder --only device
 lines=1
 reads 'both kinds of arithmetic' both -- env SHIMBLAS_KERNEL=sgemm_fp16x3_128x128x64 "$command" \
     bench --json --repeat 1 --sizes 40x30x1030 --math both
@@ -248,7 +248,7 @@ if [ -n "$openblas" ]; then
         fail "scope: $(tail -n 1 "$scratch/scope.out")"
 fi
 
-for words in '--sizes 0' '--sizes 4x5' '--sizes ,' '--transposes nx' '--pads -1' '--repeat 0' \
+for words in '--sizes 0' '--sizes 4x5' '--sizes ,' '--transposes nx' '--pads -1' '--repeat 0' '--sustained 0' \
     '--only moon' '--math tf32' '--seed x' '--shapes 0' 'word'; do
     # shellcheck disable=SC2086
     run_as wrong bench $words
