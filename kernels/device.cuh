@@ -68,6 +68,18 @@ struct alignas(16) sb_float4 {
 	extern "C" __global__ void __launch_bounds__(threads, SB_BLOCKS(threads, blocks))               \
 	        name(const __grid_constant__ args_type args)
 
+/*
+ * First of all: waits until the launch before in the stream has ended and what it wrote is seen,
+ * where this one may have been brought here before that; and lets the next be brought as soon as
+ * all blocks of this one are here.
+ */
+SB_DEVICE void sb_follow()
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 SB_DEVICE int sb_thread()
 {
 	return (int)threadIdx.x;

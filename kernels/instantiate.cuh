@@ -58,6 +58,7 @@
 	{                                                                                          \
 		using type = sb_##method<BM, BN, BK, threads, cluster, stages>;                    \
                                                                                                    \
+		sb_follow();                                                                       \
 		if constexpr (SB_TENSOR_REACHED(arch, dynamic))                                    \
 			type::run(args, sb_shared<type::shared, dynamic>());                       \
 	}
@@ -72,6 +73,7 @@
 	SB_SHARED_SIZE(name, (dynamic) > 0 ? 0 : sizeof(type::shared))                             \
 	SB_GLOBAL(threads, blocks, name, args_type)                                                \
 	{                                                                                          \
+		sb_follow();                                                                       \
 		if constexpr (SB_REACHED(arch, dynamic))                                           \
 			type::run(args, sb_shared<type::shared, dynamic>());                       \
 	}

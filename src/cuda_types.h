@@ -130,6 +130,25 @@ enum { /* tensor maps */
        SB_CU_TENSOR_FILL_ZERO = 0
 };
 
+/* CUlaunchAttribute: of a kind (SB_CU_LAUNCH_*), and its value. */
+struct sb_cu_launch_attribute {
+	int kind;
+	_Alignas(8) union {
+		char room[64];
+		int allowed;
+	} value;
+};
+
+enum { SB_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+
+/* CUlaunchConfig */
+struct sb_cu_launch {
+	unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared;
+	sb_cu_stream stream;
+	const struct sb_cu_launch_attribute *attributes;
+	unsigned attributes_count;
+};
+
 /* CUDA_MEMCPY2D */
 struct sb_cu_memcpy2d {
 	size_t src_x_bytes, src_y;

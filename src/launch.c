@@ -9,6 +9,7 @@
 #define DEFAULT_SHARED_LIMIT (48 << 10)
 #define MODULES_MAX	     64
 #define FUNCTIONS_MAX	     128
+#define FOLLOWS_ARCH	     90 /* its kernels wait for the launch before (device.cuh) */
 #define REGISTERS_LEAST	     64 /* of a thread of any kernel on the tensor cores */
 
 enum module_state { MODULE_UNTRIED, MODULE_LOADED, MODULE_REFUSED };
@@ -217,13 +218,46 @@ static enum sb_status make_map(struct sb_device *device, struct sb_tensor_map *m
 			       "making a tensor map");
 }
 
+void sb_launch_apart(struct sb_device *device, enum sb_stream stream)
+{
+	device->apart[stream] = true;
+}
+
+static enum sb_status launch_overlapping(struct sb_device *device, sb_cu_function function,
+					 int64_t blocks, int threads, int dynamic,
+					 enum sb_stream stream, void **parameters)
+{
+	const struct sb_cu_launch_attribute follows = {
+		.kind = SB_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION, .value.allowed = 1};
+	const struct sb_cu_launch launch = {
+		.grid_x = (unsigned)blocks,
+		.grid_y = 1,
+		.grid_z = 1,
+		.block_x = (unsigned)threads,
+		.block_y = 1,
+		.block_z = 1,
+		.dynamic_shared = (unsigned)dynamic,
+		.stream = device->streams[stream],
+		.attributes = &follows,
+		.attributes_count = 1,
+	};
+
+	return sb_device_check(device, device->cu->launch_with(&launch, function, parameters, NULL),
+			       "a launch");
+}
+
 static enum sb_status launch(struct sb_device *device, sb_cu_function function, int64_t blocks,
 			     int threads, int dynamic, enum sb_stream stream, void *args)
 {
 	void *parameters[] = {args};
+	bool apart = device->apart[stream];
 
 	if (blocks > INT32_MAX) /* the limit of a grid's first dimension */
 		return SB_DECLINE;
+	device->apart[stream] = false;
+	if (!apart && device->arch >= FOLLOWS_ARCH && device->cu->launch_with)
+		return launch_overlapping(device, function, blocks, threads, dynamic, stream,
+					  parameters);
 	return sb_device_check(device,
 			       device->cu->launch(function, (unsigned)blocks, 1, 1,
 						  (unsigned)threads, 1, 1, (unsigned)dynamic,

@@ -26,6 +26,14 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb_tiers *tiers);
 
 /*
+ * Kernels of ours that follow each other in a stream overlap where the device can: the next is
+ * brought to the multiprocessors that the one before leaves, and waits there until that has ended
+ * (device.cuh). After this the next launch in the stream does not: for those who take the time of
+ * products in a row.
+ */
+void sb_launch_apart(struct sb_device *device, enum sb_stream stream);
+
+/*
  * Launches a GEMM or a pack kernel. The maps of args are filled in here where the kernel reads
  * them: over a as {round up m to BM, round up k to BK} with stride a_k, over b in the same way.
  * Where the chains of several slabs are to be added up, the sum kernel is launched as well. Work

@@ -98,6 +98,21 @@ SAME(SB_CU_TENSOR_FILL_ZERO, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 SAME(sizeof(sb_cu_deviceptr), sizeof(CUdeviceptr));
 SAME(sizeof(sb_cu_device), sizeof(CUdevice));
 SAME(sizeof(sb_cu_result), sizeof(CUresult));
+SAME(SB_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION,
+     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME(sizeof(struct sb_cu_launch_attribute), sizeof(CUlaunchAttribute));
+SAME(offsetof(struct sb_cu_launch_attribute, value.allowed),
+     offsetof(CUlaunchAttribute, value.programmaticStreamSerializationAllowed));
+SAME(sizeof(struct sb_cu_launch), sizeof(CUlaunchConfig));
+#define LAUNCH(ours, theirs)                                                                       \
+	SAME(offsetof(struct sb_cu_launch, ours), offsetof(CUlaunchConfig, theirs))
+LAUNCH(grid_x, gridDimX);
+LAUNCH(grid_z, gridDimZ);
+LAUNCH(block_x, blockDimX);
+LAUNCH(dynamic_shared, sharedMemBytes);
+LAUNCH(stream, hStream);
+LAUNCH(attributes, attrs);
+LAUNCH(attributes_count, numAttrs);
 SAME(sizeof(struct sb_cu_memcpy2d), sizeof(CUDA_MEMCPY2D));
 
 #define FIELD(ours, theirs)                                                                        \

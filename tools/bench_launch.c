@@ -302,9 +302,11 @@ static double once(struct sb_bench_launch *launch, sb_bench_queue *queue, int co
 	if (!poison(launch) ||
 	    !fine(launch, cu->event_record(launch->start, stream(launch)), "a bench's event"))
 		return -1;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
+		sb_launch_apart(launch->device, SB_STREAM_COMPUTE);
 		if (!queue(launch))
 			return -1;
+	}
 	if (!finish(launch) ||
 	    !fine(launch, cu->event_elapsed(&milliseconds, launch->start, launch->end),
 		  "a bench's clock"))

@@ -17,6 +17,11 @@
 #define SB_GATHER_STEPS				    8
 #define SB_GLOBAL(threads, blocks, name, args_type) extern "C" void name(const args_type args)
 
+/* Launches follow each other here. */
+static inline void sb_follow()
+{
+}
+
 /* The running fiber and what its launch counts; set by the engine. */
 struct sb_exact_position {
 	int fiber;  /* among all that run together */

@@ -98,19 +98,17 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 		(uintptr_t)g->a % 128 == 0 && (uintptr_t)g->b % 128 == 0);
 }
 
-sb_cu_result stand_in_launch(sb_cu_function function, unsigned grid_x, unsigned grid_y,
-			     unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-			     unsigned dynamic_shared, sb_cu_stream stream, void **parameters,
-			     void **extra)
+static sb_cu_result launch_in(enum slot slot, const struct sb_cu_launch *at,
+			      sb_cu_function function, void **parameters, void **extra)
 {
-	sb_cu_result error = world_enter(SLOT_launch);
+	sb_cu_result error = world_enter(slot);
 	const struct kernel *kernel;
 	struct CUstream_st *resolved;
 	struct launch *launch;
 
 	if (error)
 		return error;
-	resolved = stream_resolve(stream, &error);
+	resolved = stream_resolve(at->stream, &error);
 	if (error)
 		return world_leave(error);
 	if (!context_top())
@@ -124,10 +122,11 @@ sb_cu_result stand_in_launch(sb_cu_function function, unsigned grid_x, unsigned 
 		return world_leave(SB_CU_ERROR_INVALID_CONTEXT);
 	}
 	kernel = function->kernel;
-	if (!grid_x || !grid_y || !grid_z || !block_x || !block_y || !block_z ||
-	    grid_x > 0x7fffffff || grid_y > 65535 || grid_z > 65535 || extra || !parameters ||
-	    (uint64_t)block_x * block_y * block_z > kernel->threads ||
-	    dynamic_shared > (unsigned)function->dynamic_limit)
+	if (!at->grid_x || !at->grid_y || !at->grid_z || !at->block_x || !at->block_y ||
+	    !at->block_z || at->grid_x > 0x7fffffff || at->grid_y > 65535 || at->grid_z > 65535 ||
+	    extra || !parameters ||
+	    (uint64_t)at->block_x * at->block_y * at->block_z > kernel->threads ||
+	    at->dynamic_shared > (unsigned)function->dynamic_limit)
 		return world_leave(SB_CU_ERROR_INVALID_VALUE);
 	if (world.settings.cc < kernel->arch) {
 		world_violation("%s is launched below its architecture", kernel->name);
@@ -138,18 +137,47 @@ sb_cu_result stand_in_launch(sb_cu_function function, unsigned grid_x, unsigned 
 		return world_leave(SB_CU_ERROR_OUT_OF_MEMORY);
 	memcpy(&launch->arguments, parameters[0], arguments_size(kernel));
 	launch->function = function;
-	launch->grid = grid_x;
-	launch->shared = dynamic_shared;
-	if (block_x != kernel->threads || block_y != 1 || block_z != 1 || grid_y != 1 ||
-	    grid_z != 1 || dynamic_shared != kernel->dynamic)
+	launch->grid = at->grid_x;
+	launch->shared = at->dynamic_shared;
+	if (at->block_x != kernel->threads || at->block_y != 1 || at->block_z != 1 ||
+	    at->grid_y != 1 || at->grid_z != 1 || at->dynamic_shared != kernel->dynamic)
 		world_violation("%s: %u threads and %u bytes of shared memory, not as its row says",
-				kernel->name, block_x, dynamic_shared);
+				kernel->name, at->block_x, at->dynamic_shared);
 	else if (!sensible(kernel, &launch->arguments))
 		world_violation("%s: arguments that args.h forbids", kernel->name);
-	else if (grid_x != blocks(kernel, &launch->arguments))
-		world_violation("%s: a grid of %u", kernel->name, grid_x);
+	else if (at->grid_x != blocks(kernel, &launch->arguments))
+		world_violation("%s: a grid of %u", kernel->name, at->grid_x);
 	stream_add(resolved, OPERATION_LAUNCH)->launch = launch;
 	return world_leave(0);
+}
+
+sb_cu_result stand_in_launch(sb_cu_function function, unsigned grid_x, unsigned grid_y,
+			     unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+			     unsigned dynamic_shared, sb_cu_stream stream, void **parameters,
+			     void **extra)
+{
+	const struct sb_cu_launch at = {.grid_x = grid_x,
+					.grid_y = grid_y,
+					.grid_z = grid_z,
+					.block_x = block_x,
+					.block_y = block_y,
+					.block_z = block_z,
+					.dynamic_shared = dynamic_shared,
+					.stream = stream};
+
+	return launch_in(SLOT_launch, &at, function, parameters, extra);
+}
+
+/* That launches overlap is allowed where a device can, and means nothing here. */
+sb_cu_result stand_in_launch_with(const struct sb_cu_launch *launch, sb_cu_function function,
+				  void **parameters, void **extra)
+{
+	for (unsigned i = 0; launch && i < launch->attributes_count; i++)
+		if (launch->attributes[i].kind != SB_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION ||
+		    world.settings.cc < 90)
+			return SB_CU_ERROR_INVALID_VALUE;
+	return launch ? launch_in(SLOT_launch_with, launch, function, parameters, extra)
+		      : SB_CU_ERROR_INVALID_VALUE;
 }
 
 /* The allocation of the last access, which most likely is that of the next. */
