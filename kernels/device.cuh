@@ -69,14 +69,22 @@ struct alignas(16) sb_float4 {
 	        name(const __grid_constant__ args_type args)
 
 /*
- * First of all: waits until the launch before in the stream has ended and what it wrote is seen,
- * where this one may have been brought here before that; and lets the next be brought as soon as
- * all blocks of this one are here.
+ * First of all: lets the launch behind this one be brought to the multiprocessors as soon as all
+ * blocks of this one are there.
  */
+SB_DEVICE void sb_lead()
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/* Then, in what may have been brought there so: waits until the launch before has ended and what
+ * it wrote is seen. */
 SB_DEVICE void sb_follow()
 {
 #if __CUDA_ARCH__ >= 900
-	asm volatile("griddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 

@@ -46,19 +46,19 @@
 	             dynamic, arch)
 #define SB_MAKE_PACK(method, BI, BK, threads, text)                                                \
 	SB_MAKE_ANY(pack_##method##_##BI##x##BK, SB_PASS(sb_##method<BI, BK, threads>), threads,   \
-	            1, 0, 75, sb_pack_args)
+	            1, 0, BEHIND, 75, sb_pack_args)
 #define SB_MAKE_SUM(method, BE, BS, threads, text)                                                 \
 	SB_MAKE_ANY(sum_##method##_##BE##x##BS, SB_PASS(sb_##method<BE, BS, threads>), threads, 6, \
-	            0, 75, sb_gemm_args)
+	            0, BEHIND, 75, sb_gemm_args)
 #define SB_MAKE_SPLIT(method, BI, BK, threads, text)                                               \
 	SB_MAKE_ANY(split_##method##_##BI##x##BK, SB_PASS(sb_split_##method<BI, BK, threads>),     \
-	            threads, 2, 0, 80, sb_split_args)
+	            threads, 2, 0, BEHIND, 80, sb_split_args)
 #define SB_MAKE_TENSOR(method, BM, BN, BK, threads, cluster, stages, dynamic, form, arch, text)    \
 	SB_MAKE_TENSOR_##cluster(sgemm_##method##_##BM##x##BN##x##BK, threads)                     \
 	{                                                                                          \
 		using type = sb_##method<BM, BN, BK, threads, cluster, stages>;                    \
                                                                                                    \
-		sb_follow();                                                                       \
+		SB_LEAD();                                                                         \
 		if constexpr (SB_TENSOR_REACHED(arch, dynamic))                                    \
 			type::run(args, sb_shared<type::shared, dynamic>());                       \
 	}
@@ -68,12 +68,21 @@
 	SB_SHARED_SIZE(name, 0) SB_GLOBAL_PAIRS(threads, name, sb_gemm_args)
 #define SB_PASS(...) __VA_ARGS__
 #define SB_MAKE_GEMM(name, type, threads, blocks, dynamic, arch)                                   \
-	SB_MAKE_ANY(name, SB_PASS(type), threads, blocks, dynamic, arch, sb_gemm_args)
-#define SB_MAKE_ANY(name, type, threads, blocks, dynamic, arch, args_type)                         \
+	SB_MAKE_ANY(name, SB_PASS(type), threads, blocks, dynamic, FIRST, arch, sb_gemm_args)
+#define SB_FOLLOW_FIRST()
+#define SB_FOLLOW_BEHIND() sb_follow();
+/* A file whose kernels have none behind them, and are the better without, says SB_ALONE. */
+#ifdef SB_ALONE
+#define SB_LEAD()
+#else
+#define SB_LEAD() sb_lead()
+#endif
+#define SB_MAKE_ANY(name, type, threads, blocks, dynamic, follows, arch, args_type)                \
 	SB_SHARED_SIZE(name, (dynamic) > 0 ? 0 : sizeof(type::shared))                             \
 	SB_GLOBAL(threads, blocks, name, args_type)                                                \
 	{                                                                                          \
-		sb_follow();                                                                       \
+		SB_LEAD();                                                                         \
+		SB_FOLLOW_##follows()                                                              \
 		if constexpr (SB_REACHED(arch, dynamic))                                           \
 			type::run(args, sb_shared<type::shared, dynamic>());                       \
 	}

@@ -106,4 +106,6 @@ template <int BM, int BN, int BK, int threads, int TM, int TN, int stages> struc
 };
 
 #define SB_METHOD_rank 0, SB_MAKE
+/* No slabs that are added up; and the compiler makes loops of it that take twice as long. */
+#define SB_ALONE
 #include "instantiate.cuh"

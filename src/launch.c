@@ -9,7 +9,7 @@
 #define DEFAULT_SHARED_LIMIT (48 << 10)
 #define MODULES_MAX	     64
 #define FUNCTIONS_MAX	     128
-#define FOLLOWS_ARCH	     90 /* its kernels wait for the launch before (device.cuh) */
+#define FOLLOWS_ARCH	     90 /* kernels that are launched so wait by themselves (device.cuh) */
 #define REGISTERS_LEAST	     64 /* of a thread of any kernel on the tensor cores */
 
 enum module_state { MODULE_UNTRIED, MODULE_LOADED, MODULE_REFUSED };
@@ -247,7 +247,8 @@ static enum sb_status launch_overlapping(struct sb_device *device, sb_cu_functio
 }
 
 static enum sb_status launch(struct sb_device *device, sb_cu_function function, int64_t blocks,
-			     int threads, int dynamic, enum sb_stream stream, void *args)
+			     int threads, int dynamic, bool follows, enum sb_stream stream,
+			     void *args)
 {
 	void *parameters[] = {args};
 	bool apart = device->apart[stream];
@@ -255,7 +256,7 @@ static enum sb_status launch(struct sb_device *device, sb_cu_function function, 
 	if (blocks > INT32_MAX) /* the limit of a grid's first dimension */
 		return SB_DECLINE;
 	device->apart[stream] = false;
-	if (!apart && device->arch >= FOLLOWS_ARCH && device->cu->launch_with)
+	if (follows && !apart && device->arch >= FOLLOWS_ARCH && device->cu->launch_with)
 		return launch_overlapping(device, function, blocks, threads, dynamic, stream,
 					  parameters);
 	return sb_device_check(device,
@@ -277,7 +278,7 @@ enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args
 	if (status != SB_OK)
 		return status;
 	return launch(device, found->function, sb_ceil_div((int64_t)args->m * args->n, sum->be),
-		      sum->threads, 0, stream, args);
+		      sum->threads, 0, true, stream, args);
 }
 
 /* The words by which the warps of persistent blocks tell each other that sums are there. */
@@ -324,7 +325,7 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 		status = lower_flags(device, kernel, args, blocks, stream);
 	if (status == SB_OK)
 		status = launch(device, found->function, blocks, kernel->threads, kernel->dynamic,
-				stream, args);
+				false, stream, args);
 	if (status == SB_OK && slabs > 1)
 		status = sb_launch_sum(device, args, stream);
 	return status;
@@ -343,7 +344,7 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 	return launch(device, found->function,
 		      sb_ceil_div(args->padded_extent, pack->bi) *
 			      sb_ceil_div(args->padded_depth, pack->bk),
-		      pack->threads, 0, stream, &copy);
+		      pack->threads, 0, true, stream, &copy);
 }
 
 enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_args *args,
@@ -359,7 +360,7 @@ enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_a
 	return launch(device, found->function,
 		      sb_ceil_div(args->padded_extent, split->bi) *
 			      sb_ceil_div(args->padded_depth, split->bk),
-		      split->threads, 0, stream, &copy);
+		      split->threads, 0, true, stream, &copy);
 }
 
 enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *tiers,

@@ -223,7 +223,6 @@ bool fault_queues(enum fault_slot slot)
 	case FAULT_SLOT_copy_2d:
 	case FAULT_SLOT_set_words:
 	case FAULT_SLOT_launch:
-	case FAULT_SLOT_launch_with:
 	case FAULT_SLOT_event_record:
 	case FAULT_SLOT_stream_wait_event:
 		return true;

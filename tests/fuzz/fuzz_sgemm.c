@@ -158,7 +158,7 @@ static void bound_work(struct input *in)
 static void read_driver(struct input *in, struct fuzz_bytes *bytes)
 {
 	static const char *const slots[] = {
-		"copy_2d",	"launch_with",	"event_record",	   "stream_wait_event",
+		"copy_2d",	"launch",	"event_record",	   "stream_wait_event",
 		"set_words",	"memory_alloc", "memory_info",	   "pointer_attributes",
 		"context_push", "context_pop",	"capture_mode",	   "event_query",
 		"function_set", "module_load",	"module_function", "copy_up",

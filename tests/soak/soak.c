@@ -253,7 +253,7 @@ static void fork_one(uint64_t *state)
 static void disturb(uint64_t *state)
 {
 	static const char *const slots[] = {
-		"copy_2d",	     "copy_2d",	      "launch_with",  "event_record",
+		"copy_2d",	     "copy_2d",	      "launch",	      "event_record",
 		"event_query",	     "memory_create", "memory_info",  "pointer_attributes",
 		"context_push",	     "context_pop",   "capture_mode", "memory_unmap",
 		"stream_wait_event", "set_words",

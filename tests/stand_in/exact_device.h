@@ -17,7 +17,11 @@
 #define SB_GATHER_STEPS				    8
 #define SB_GLOBAL(threads, blocks, name, args_type) extern "C" void name(const args_type args)
 
-/* Launches follow each other here. */
+/* Launches do not overlap here. */
+static inline void sb_lead()
+{
+}
+
 static inline void sb_follow()
 {
 }

@@ -69,7 +69,6 @@ static const unsigned char traits[SLOTS] = {
 	[SLOT_copy_2d] = QUEUES,
 	[SLOT_set_words] = QUEUES,
 	[SLOT_launch] = QUEUES,
-	[SLOT_launch_with] = QUEUES,
 	[SLOT_event_record] = QUEUES,
 	[SLOT_stream_wait_event] = QUEUES,
 };
@@ -165,7 +164,6 @@ static sb_cu_result usual_error(const struct fault *fault)
 	case SLOT_module_function:
 		return SB_CU_ERROR_NOT_FOUND;
 	case SLOT_launch:
-	case SLOT_launch_with:
 		return SB_CU_ERROR_LAUNCH_OUT_OF_RESOURCES;
 	default:
 		return SB_CU_ERROR_UNKNOWN;

@@ -98,10 +98,10 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 		(uintptr_t)g->a % 128 == 0 && (uintptr_t)g->b % 128 == 0);
 }
 
-static sb_cu_result launch_in(enum slot slot, const struct sb_cu_launch *at,
-			      sb_cu_function function, void **parameters, void **extra)
+static sb_cu_result launch_at(const struct sb_cu_launch *at, sb_cu_function function,
+			      void **parameters, void **extra)
 {
-	sb_cu_result error = world_enter(slot);
+	sb_cu_result error = world_enter(SLOT_launch);
 	const struct kernel *kernel;
 	struct CUstream_st *resolved;
 	struct launch *launch;
@@ -165,10 +165,11 @@ sb_cu_result stand_in_launch(sb_cu_function function, unsigned grid_x, unsigned 
 					.dynamic_shared = dynamic_shared,
 					.stream = stream};
 
-	return launch_in(SLOT_launch, &at, function, parameters, extra);
+	return launch_at(&at, function, parameters, extra);
 }
 
-/* That launches overlap is allowed where a device can, and means nothing here. */
+/* That launches overlap is allowed where a device can, and means nothing here; faults count both.
+ */
 sb_cu_result stand_in_launch_with(const struct sb_cu_launch *launch, sb_cu_function function,
 				  void **parameters, void **extra)
 {
@@ -176,8 +177,7 @@ sb_cu_result stand_in_launch_with(const struct sb_cu_launch *launch, sb_cu_funct
 		if (launch->attributes[i].kind != SB_CU_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION ||
 		    world.settings.cc < 90)
 			return SB_CU_ERROR_INVALID_VALUE;
-	return launch ? launch_in(SLOT_launch_with, launch, function, parameters, extra)
-		      : SB_CU_ERROR_INVALID_VALUE;
+	return launch ? launch_at(launch, function, parameters, extra) : SB_CU_ERROR_INVALID_VALUE;
 }
 
 /* The allocation of the last access, which most likely is that of the next. */
