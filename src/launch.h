@@ -27,8 +27,9 @@ enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb
 
 /*
  * Where the device can, a kernel that packs, splits or adds up is brought to the multiprocessors
- * that the kernel before it in the stream leaves, and waits there until that has ended (device.cuh).
- * After this the next launch in the stream is not: for those who take the time of products in a row.
+ * that the kernel before it in the stream leaves, and waits there until that has ended
+ * (device.cuh). After this the next launch in the stream is not: for those who take the time of
+ * products in a row.
  */
 void sb_launch_apart(struct sb_device *device, enum sb_stream stream);
 

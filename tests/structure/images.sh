@@ -97,6 +97,15 @@ share() {
     echo "sgemm_$2 for sm_$1: $(cat "$scratch/share") % of the main loop are FMAs"
 }
 
+# waits ARCH: what may be brought to the device before the launch ahead of it has ended waits for that.
+waits() {
+    for image in kernels/pack_*.fatbin kernels/split_*.fatbin kernels/sum_*.fatbin; do
+        cuobjdump -arch "sm_$1" -sass "$image" 2>/dev/null |
+            awk '/Function :/ { kernels++ } / ACQBULK/ { waiting++ } END { exit !kernels || kernels != waiting }' ||
+            fail "$image for sm_$1: not every kernel waits for the launch before"
+    done
+}
+
 # The loops that large products spend their time in, on every architecture that has them.
 archs=$(sed -n "s/.*entry function 'sgemm_bulk_.* for 'sm_\([0-9]*\)'.*/\1/p" "$scratch/reports" | sort -un)
 command -v cuobjdump >/dev/null || archs=
@@ -107,6 +116,7 @@ for arch in $archs; do
     share "$arch" gather_128x128x32 92 singly
     share "$arch" gather_128x64x16 92 singly
     [ "$arch" -lt 90 ] && continue
+    waits "$arch"
     share "$arch" bulk_128x128x32 92
     share "$arch" persistent_128x128x32 92
     # Where there is shared memory enough; elsewhere these are empty.
