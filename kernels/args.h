@@ -128,7 +128,7 @@ static inline int32_t sb_split_chunk(int64_t m, int64_t n, int64_t k)
 {
 	static const struct {
 		int32_t chunk, least;
-	} rows[] = {{SB_CHUNK_MOST, 12288}, {2048, 6144}, {1536, 4096}};
+	} rows[] = {{SB_CHUNK_MOST, 16384}, {2048, 6144}, {1536, 4096}};
 	int64_t tiles = (m + 127) / 128 * ((n + 127) / 128);
 
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
