@@ -115,8 +115,8 @@ struct sb_gemm_args {
  * neither plan, memory nor devices change a bit. Each border between sums costs the device 2 to 4
  * microseconds, in which its cores stand still, and too few of them cost accuracy: what tensor
  * cores cut off is cut to one side. Beside OpenBLAS's, whose errors grow too, longer chunks of
- * longer sums are no worse (doc/measurements.md). So chunks are as long as keeps errors below 1.2
- * of those.
+ * longer sums are no worse (doc/measurements.md). So chunks are as long as keeps errors at 1.2 of
+ * those.
  *
  * Where C has few tiles k is shared out to the multiprocessors by whole chunks (part), and no
  * border costs anything. There chunks are only so long that SB_CHUNKS_MANY are left of all tiles
