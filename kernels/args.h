@@ -35,12 +35,14 @@
  * computes those with SB_NOT_FP16 and no others (all, where flags_a is NULL), and where it finds
  * an element that three bf16 do not hold it raises SB_NOT_BF16 and leaves the tile alone; a strict
  * kernel that kernels.def says keeps them computes only those with SB_NOT_BF16 (all, where
- * flags_a is NULL). Where k is longer than SB_SPLIT_CHUNK, work has room for a tile's floats for
- * each block of `fp16x3` or `bf16x6`. They resume where k is no longer than that: C has the sum of
- * the chunks before this one; and the flags are known then from all of k, SB_NOT_BF16 too, which
- * `bf16x6` obeys as if it had found out by itself.
+ * flags_a is NULL). So many values of k as chunk says have one sum, and the sums are added up; it
+ * is sb_split_chunk() of the whole product, of which the launch may be a block or a run of k. Where
+ * k is longer than chunk, work has room for a tile's floats for each block of `fp16x3` or `bf16x6`.
+ * They resume where k is no longer than that: C has the sum of the chunks before this one; and the
+ * flags are known then from all of k, SB_NOT_BF16 too, which `bf16x6` obeys as if it had found out
+ * by itself.
  *
- * Or k is cut, where part is not zero: a multiple of SB_SPLIT_CHUNK that is less than k. Each tile
+ * Or k is cut, where part is not zero: a multiple of chunk that is less than k. Each tile
  * then is so many times another block's business as there are parts of that length, and all of
  * these kernels store the sum of each chunk and leave C alone, whatever the tile's guard says:
  *     work[chunk * m * n + i + j * m] = sum of the chunk
@@ -70,10 +72,11 @@
 #define SB_PAD	32  /* panels' leading dimensions are multiples of this many elements */
 
 #define SB_SPLIT_SLAB  512  /* of k: has one scale for each row */
-#define SB_SPLIT_CHUNK 1024 /* of k: has one sum, and the chunks' sums are added up */
-#define SB_NOT_FP16    1u   /* flags: a row or column that two scaled fp16 do not hold */
-#define SB_NOT_BF16    2u   /* or three bf16 */
-#define SB_FAR_FP16    4u   /* a scale 2^e with e < SB_NEAR_LEAST or e > SB_NEAR_MOST */
+#define SB_CHUNK_LEAST 1024 /* of k: has one sum; see sb_split_chunk() */
+#define SB_CHUNK_MOST  4096
+#define SB_NOT_FP16    1u /* flags: a row or column that two scaled fp16 do not hold */
+#define SB_NOT_BF16    2u /* or three bf16 */
+#define SB_FAR_FP16    4u /* a scale 2^e with e < SB_NEAR_LEAST or e > SB_NEAR_MOST */
 #define SB_NEAR_LEAST  (-7)
 #define SB_NEAR_MOST   35
 
@@ -104,7 +107,37 @@ struct sb_gemm_args {
 	int64_t exponents_a_ld, exponents_b_ld;
 	uint32_t *flags_a, *flags_b; /* both NULL: every tile */
 	int32_t part;		     /* of k, of emulated products; 0: all of it; see above */
+	int32_t chunk;		     /* of k, of emulated products; see above */
 };
+
+/*
+ * How many values of k of an emulated m x n x k product have one sum: of the whole product, so that
+ * neither plan, memory nor devices change a bit. Each border between sums costs the device 2 to 4
+ * microseconds, in which its cores stand still, and too few of them cost accuracy: what tensor
+ * cores cut off is cut to one side. Beside OpenBLAS's, whose errors grow too, longer chunks of
+ * longer sums are no worse (doc/measurements.md). So chunks are as long as keeps errors at 1.2 of
+ * those.
+ *
+ * Where C has few tiles k is shared out to the multiprocessors by whole chunks (part), and no
+ * border costs anything. There chunks are only so long that SB_CHUNKS_MANY are left of all tiles
+ * together.
+ */
+#define SB_CHUNKS_MANY 192
+
+static inline int32_t sb_split_chunk(int64_t m, int64_t n, int64_t k)
+{
+	static const struct {
+		int32_t chunk, least;
+	} rows[] = {{SB_CHUNK_MOST, 16384}, {2048, 6144}, {1536, 4096}};
+	int64_t tiles = (m + 127) / 128 * ((n + 127) / 128);
+
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (k >= rows[i].least &&
+		    (tiles >= SB_CHUNKS_MANY ||
+		     tiles * ((k + rows[i].chunk - 1) / rows[i].chunk) >= SB_CHUNKS_MANY))
+			return rows[i].chunk;
+	return SB_CHUNK_LEAST;
+}
 
 /*
  * A pack kernel writes a canonical panel: to[k * ld + i] = from[i * from_i + k * from_k] for

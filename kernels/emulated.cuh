@@ -45,11 +45,17 @@ struct sb_range {
 	int begin, end;
 };
 
+/* Of those the ones of the number-th `length`. */
+SB_DEVICE sb_range sb_range_of(const sb_gemm_args &args, int number, int length)
+{
+	int begin = number * length;
+
+	return {begin, args.k - begin > length ? begin + length : args.k};
+}
+
 template <bool cut> SB_DEVICE sb_range sb_part_range(const sb_gemm_args &args, int part)
 {
-	int begin = cut ? part * args.part : 0;
-
-	return {begin, cut && args.k - begin > args.part ? begin + args.part : args.k};
+	return cut ? sb_range_of(args, part, args.part) : sb_range{0, args.k};
 }
 
 /* A place in a ring of buffers, and the parity of its barriers' phase. */

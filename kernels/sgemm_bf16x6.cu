@@ -2,8 +2,8 @@
 /*
  * FP32-accurate products from six products of bf16 on the tensor cores, of canonical panels. An
  * element x is b0 + b1 + b2, b0 = bf16(x), b1 = bf16(x - b0), b2 = bf16(x - b0 - b1), each rounded
- * to nearest; the differences are exact. For an element of C: result = +0, and for each chunk of
- * 1024 of k, ascending, result += total, where
+ * to nearest; the differences are exact. For an element of C: result = +0, and for each chunk of k
+ * (args.h), ascending, result += total, where
  *     total = +0; for each window of 32 of k of the chunk, ascending:
  *         temp = a chain of tensor core products from +0 on: a0*b2, a1*b1, a2*b0, a0*b1, a1*b0,
  *         a0*b0, of each the window's 16s of k in order
@@ -25,7 +25,6 @@ struct sb_bf16x6_any {
 	static_assert(splitters == 128 && BK == 16 && BN == 128 && cluster == 1, "");
 	/* A warpgroup's sums, and those of the half of the columns that it multiplies at a time. */
 	static constexpr int halves = BM / 128, held = BM / 2, half = 64;
-	static constexpr int chunk_windows = SB_SPLIT_CHUNK / window;
 	using thirds = sb_thirds<BK, window, splitters, consumers>;
 	/* Tiles of fp32 on their way, of BK each. */
 	static constexpr int raws = 3;
@@ -317,7 +316,7 @@ struct sb_bf16x6_any {
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles)
 	{
-		int group = sb_warp() / 4;
+		int group = sb_warp() / 4, chunk_windows = args.chunk / window;
 		sb_ring<stages> at = {0, 0, false};
 		work w;
 

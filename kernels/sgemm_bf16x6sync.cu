@@ -21,14 +21,13 @@
 template <int BM, int BN, int BK, int threads, int cluster, int stages, bool cut>
 struct sb_bf16x6sync_any {
 	static_assert(stages == 2, "one window to read and one to fill");
-	/* A warp's tile of C, in halves along m, and the 16 x 8 tiles of an instruction in a half.
-	 */
+	/* A warp's tile of C, in halves along m; the 16 x 8 tiles of an instruction in a half. */
 	static constexpr int warp_m = 64, warp_n = 32, halves = 2;
 	static constexpr int tiles_m = warp_m / halves / 16, tiles_n = warp_n / 8;
 	static constexpr int warps_m = BM / warp_m, warps_n = BN / warp_n,
 			     held = warp_m * warp_n / 32;
 	static_assert(threads == 32 * warps_m * warps_n, "the warps cover the tile");
-	static constexpr int parts = 3, k16s = BK / 16, products = 6, chunk = SB_SPLIT_CHUNK / BK;
+	static constexpr int parts = 3, k16s = BK / 16, products = 6;
 	/* Of a window a warp fetches each `apart`th row of either panel, a row of 128 at a time. */
 	static constexpr int apart = threads / 32, fours = 2 * BK / apart, ahead = 2;
 	static_assert(BM == 128 && BN == 128 && BK == 32 && apart == 8 && cluster == 1, "");
@@ -37,7 +36,7 @@ struct sb_bf16x6sync_any {
 	struct shared {
 		alignas(128) uint16_t a[stages * parts * BK][BM];
 		alignas(128) uint16_t b[stages * parts * BK][BN];
-		int32_t windows[1][1]; /* of a chunk */
+		int32_t windows[1][1], chunk[1][1]; /* of a chunk, and its values of k */
 	};
 
 	/* Fours of a window: those of even number are A's, the others B's. */
@@ -235,10 +234,7 @@ struct sb_bf16x6sync_any {
 		}
 	}
 
-	/*
-	 * Adds a chunk's sums to those of the chunks before, as sb_add_chunk() does, but by a four
-	 * at a time: there are no registers for more.
-	 */
+	/* As sb_add_chunk(), but by a four at a time: there are no registers for more. */
 	SB_DEVICE static void add_chunk(const sb_gemm_args &args, float (&total)[held], bool first,
 					bool last)
 	{
@@ -262,7 +258,7 @@ struct sb_bf16x6sync_any {
 	SB_DEVICE static void add_up(const sb_gemm_args &args, shared &tiles, source &from,
 				     sb_range range, float (&total)[held])
 	{
-		int windows = sb_tiles(range.end - range.begin, BK);
+		int windows = sb_tiles(range.end - range.begin, BK), chunk = args.chunk / BK;
 		places at;
 		fragments now;
 
@@ -297,7 +293,7 @@ struct sb_bf16x6sync_any {
 		}
 	}
 
-	/* How many windows there are. Where no constant says so, there is no register for it. */
+	/* How many windows there are. In parts of k there is no register for it, nor for chunk. */
 	SB_DEVICE static int all_of(const shared &tiles, int windows)
 	{
 		return cut ? sb_get_int(tiles.windows, 0, 0) : windows;
@@ -316,11 +312,10 @@ struct sb_bf16x6sync_any {
 		return cut ? index / (sb_tiles(args.m, BM) * sb_tiles(args.n, BN)) : 0;
 	}
 
-	SB_DEVICE static sb_range range_of(const sb_gemm_args &args, int index)
+	SB_DEVICE static sb_range range_of(const sb_gemm_args &args, const shared &tiles, int index)
 	{
-		int begin = chunk_of(args, index) * SB_SPLIT_CHUNK, left = args.k - begin;
-
-		return {begin, cut && left > SB_SPLIT_CHUNK ? begin + SB_SPLIT_CHUNK : args.k};
+		return cut ? sb_range_of(args, chunk_of(args, index), sb_get_int(tiles.chunk, 0, 0))
+			   : sb_range{0, args.k};
 	}
 
 	SB_DEVICE static uint32_t flags(const sb_gemm_args &args, int index)
@@ -332,7 +327,7 @@ struct sb_bf16x6sync_any {
 
 	SB_DEVICE static void run_tile(const sb_gemm_args &args, shared &tiles, int index)
 	{
-		sb_range range = range_of(args, index);
+		sb_range range = range_of(args, tiles, index);
 		source from(args, place_of(args, index), range.begin);
 		float total[held];
 
@@ -381,8 +376,12 @@ struct sb_bf16x6sync_any {
 	SB_DEVICE static void run(const sb_gemm_args &args, shared &tiles)
 	{
 		int count = sb_tiles(args.m, BM) * sb_tiles(args.n, BN) *
-			    (cut ? sb_tiles(args.k, SB_SPLIT_CHUNK) : 1);
+			    (cut ? sb_tiles(args.k, args.chunk) : 1);
 
+		if (cut && sb_thread() == 0)
+			sb_put_int(tiles.chunk, 0, 0, args.chunk);
+		if (cut)
+			sb_barrier();
 		SB_ROLLED
 		for (int index = (int)sb_block(); index < count; index += (int)sb_blocks())
 			if (!args.flags_a || (flags(args, index) & SB_NOT_FP16))

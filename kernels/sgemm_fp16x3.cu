@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * FP32-accurate products from three products of fp16 on the tensor cores, of planes that split_fp16
- * made. For an element of C: result = +0, and for each chunk of 1024 of k, ascending, result +=
+ * made. For an element of C: result = +0, and for each chunk of k (args.h), ascending, result +=
  * total, where
  *     total = +0; for each slab of 512 of the chunk, ascending: cross = +0, and for each window of
  *     32 of the slab, ascending:
@@ -28,7 +28,7 @@ struct sb_fp16x3_any {
 	static_assert(threads == consumers + 128 && BK == 64 && cluster == 2 && groups == 2, "");
 	static_assert(BM == 64 || BM == 128, "");
 	static constexpr int held = BM / 2;
-	static constexpr int slab_steps = SB_SPLIT_SLAB / BK, chunk_steps = SB_SPLIT_CHUNK / BK;
+	static constexpr int slab_steps = SB_SPLIT_SLAB / BK;
 	/* Copies of slabs' exponents: more than there can be slabs on their way. */
 	static constexpr int slots = stages + 1;
 	using scales = sb_scales<BM, BN, slots>;
@@ -276,7 +276,7 @@ struct sb_fp16x3_any {
 
 	SB_DEVICE static void compute(const sb_gemm_args &args, shared &tiles, int rank)
 	{
-		int group = sb_warp() / 4, slot = slots - 1;
+		int group = sb_warp() / 4, slot = slots - 1, chunk_steps = args.chunk / BK;
 		sb_ring<stages> at = {0, 0, false};
 		work w(args);
 

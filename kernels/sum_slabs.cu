@@ -85,7 +85,7 @@ template <int BE, int BS, int threads> struct sb_slabs {
 		static_assert(alone || BE == 32, "a warp has one of each element");
 		int64_t extent = (int64_t)args.m * args.n;
 		int64_t element = (int64_t)sb_block() * BE + sb_thread() % BE;
-		int length = args.part ? SB_SPLIT_CHUNK : SB_SLAB;
+		int length = args.part ? args.chunk : SB_SLAB;
 		int slabs = (args.k + length - 1) / length;
 		int side = args.work_i == 1 ? args.m : args.n;
 		/* Division of 64 bits takes longer than all else here. */

@@ -270,7 +270,7 @@ enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args
 			     enum sb_stream stream)
 {
 	const struct sb_sum_kernel *sum = sb_registry_sum(
-		args->m, args->n, sb_ceil_div(args->k, args->part ? SB_SPLIT_CHUNK : SB_SLAB),
+		args->m, args->n, sb_ceil_div(args->k, args->part ? args->chunk : SB_SLAB),
 		sb_launch_target(device).multiprocessors);
 	struct function *found;
 	enum sb_status status = find(device, sum->source, sum->name, &found);
@@ -372,6 +372,7 @@ enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *
 	bool written = false; /* some of C has been */
 
 	args->part = launch.part;
+	args->chunk = tiers->chunk;
 	for (int i = 0; status == SB_OK && i < launch.count; i++) {
 		if (launch.part && i + 1 == launch.count) {
 			status = sb_launch_sum(device, args, stream);

@@ -6,11 +6,8 @@
 
 #define STEPS_MANY (1 << 19) /* products; a plan of more takes too much memory itself */
 
-/*
- * Runs of k that are tried, SB_PLAN_RUN among them, the only one for emulated products; and panels
- * of B in a super-block.
- */
-static const int64_t runs[] = {4096, 2048, 1024, 512, 256};
+/* Runs of k that are tried, 0 ends them; and panels of B in a super-block. */
+static const int64_t runs[] = {4096, 2048, 1024, 512, 256, 0};
 static const int blocks_of_super[] = {8, 4, 2, 1};
 
 /*
@@ -19,10 +16,13 @@ static const int blocks_of_super[] = {8, 4, 2, 1};
  */
 static const int roomy[SB_OPERANDS] = {2, 4}, lean[SB_OPERANDS] = {1, 1};
 
-/* K of an emulated product is cut on borders of chunks, which its kernels go on from. */
-static bool may_run(const struct sb_plan_wish *wish, int64_t run)
+/* Number r of the runs of a product; 0: there are no more. An emulated one is cut between chunks,
+ * where its kernels go on. */
+static int64_t run_of(const struct sb_plan_wish *wish, size_t r)
 {
-	return run < wish->k && (!wish->tiers || run == SB_PLAN_RUN);
+	if (!wish->tiers)
+		return runs[r];
+	return r == 0 ? wish->tiers->chunk : 0;
 }
 
 /*
@@ -72,14 +72,13 @@ static double best_super(struct sb_plan *plan, const struct sb_plan_wish *wish, 
 		struct sb_super s = {.high = sb_round_up(sb_ceil_div(wish->m, rows), plan->tile_m),
 				     .slots = {slots[SB_OPERAND_A], slots[SB_OPERAND_B]}};
 
-		for (size_t r = 0; r < sizeof runs / sizeof *runs; r++)
+		for (size_t r = 0; (s.run = run_of(wish, r)) != 0; r++)
 			for (size_t b = 0; b < sizeof blocks_of_super / sizeof *blocks_of_super;
 			     b++) {
 				double cost;
 
-				s.run = runs[r];
 				s.blocks = blocks_of_super[b];
-				cost = may_run(wish, s.run) ? try_super(plan, wish, &s) : 0;
+				cost = s.run < wish->k ? try_super(plan, wish, &s) : 0;
 				if (cost > 0 && (least == 0 || cost < least)) {
 					least = cost;
 					*best = s;

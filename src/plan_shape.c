@@ -13,8 +13,6 @@
 #define RAW_SHARE   32	/* of the region that a raw buffer, or one more block of C, may take */
 #define BUFFERS	    4
 
-_Static_assert(SB_PLAN_RUN == SB_SPLIT_CHUNK, "a run of an emulated product is one chunk");
-
 /* Widths tried when not everything fits, widest first. */
 static const int64_t widths[] = {8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 1};
 

@@ -8,11 +8,10 @@
 
 #include "plan.h"
 
-#define SB_PLAN_SLOTS	16   /* most slots of an operand, and panels where it is whole */
-#define SB_PLAN_BUFFERS 32   /* most buffers of C */
-#define SB_PLAN_PIECE	64   /* rows and values of k in a piece of planes */
-#define SB_PLAN_RUN	1024 /* values of k in a run of an emulated product */
-#define SB_PLAN_FLAGGED 128  /* rows or columns to a flag of an emulated product (args.h) */
+#define SB_PLAN_SLOTS	16  /* most slots of an operand, and panels where it is whole */
+#define SB_PLAN_BUFFERS 32  /* most buffers of C */
+#define SB_PLAN_PIECE	64  /* rows and values of k in a piece of planes */
+#define SB_PLAN_FLAGGED 128 /* rows or columns to a flag of an emulated product (args.h) */
 
 /* A super-block is a panel of A, `high`, by `blocks` panels of B, `wide`; its runs are so long. */
 struct sb_super {

@@ -175,7 +175,7 @@ size_t sb_registry_work(const struct sb_kernel *kernel, int64_t m, int64_t n, in
 	int64_t slabs = sb_registry_slabs(kernel, k);
 
 	if (kernel->arithmetic != SB_STRICT)
-		return k <= SB_SPLIT_CHUNK
+		return k <= SB_CHUNK_LEAST
 			       ? 0
 			       : (size_t)sb_registry_tensor_blocks(kernel, m, n, 1,
 								   PERSISTENT_MOST) *

@@ -113,6 +113,7 @@ struct sb_tiers {
 	 * NULL. There may be no first one. */
 	const struct sb_kernel *fp16x3_cut, *bf16x6_cut, *strict_cut;
 	int bm, bn, bk;
+	int32_t chunk; /* of k, as args.h has it: of the whole product */
 	/* Of the first and of half: FLOP/s of a multiprocessor, seconds of a launch. */
 	double rate, fixed, half_rate, half_fixed;
 	double gain; /* over strict kernels where no rate was measured, else 0 (tiers.def) */

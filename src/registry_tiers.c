@@ -94,8 +94,7 @@ static void set_cut(struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k,
 {
 	const struct sb_kernel *first = sb_registry_first(tiers);
 
-	if (k <= SB_SPLIT_CHUNK ||
-	    sb_registry_tiles(first, m, n) >= (int64_t)target->multiprocessors)
+	if (k <= tiers->chunk || sb_registry_tiles(first, m, n) >= (int64_t)target->multiprocessors)
 		return;
 	for (size_t i = 0; i < COUNT(all_cut_tiers); i++) {
 		const struct row_of_cut_tiers *row = &all_cut_tiers[i];
@@ -169,6 +168,7 @@ static bool open_tiers(int64_t m, int64_t n, int64_t k, const struct sb_target *
 		*why = direct ? SB_FALLBACK_NAMED : SB_FALLBACK_SHORT;
 		tiers->fp16x3 = tiers->half = NULL;
 	}
+	tiers->chunk = sb_split_chunk(m, n, k);
 	set_cut(tiers, m, n, k, target);
 	measure(tiers);
 	return true;
@@ -255,20 +255,22 @@ int sb_registry_tiers_kernels(const struct sb_tiers *tiers,
 	return count;
 }
 
-static size_t sums_of(int64_t m, int64_t n, int64_t k)
+static size_t sums_of(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k)
 {
-	return (size_t)m * (size_t)n * (size_t)sb_ceil_div(k, SB_SPLIT_CHUNK) * sizeof(float);
+	return (size_t)m * (size_t)n * (size_t)sb_ceil_div(k, tiers->chunk) * sizeof(float);
 }
 
-/* Where k is cut, the sums of all chunks. A block of C needs no more. */
+/* Where k is cut, the sums of all chunks; none waits in memory where there is one. A block of C
+ * needs no more. */
 size_t sb_registry_tiers_work(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t k)
 {
 	const struct sb_kernel *all[SB_TIERS_KERNELS];
 	int count = sb_registry_tiers_kernels(tiers, all);
-	size_t most = tiers->bf16x6_cut ? sums_of(m, n, k) : 0;
+	size_t most = tiers->bf16x6_cut ? sums_of(tiers, m, n, k) : 0;
 
 	for (int i = 0; i < count; i++) {
-		size_t bytes = sb_registry_work(all[i], m, n, k);
+		bool alone = all[i]->arithmetic != SB_STRICT && k <= tiers->chunk;
+		size_t bytes = alone ? 0 : sb_registry_work(all[i], m, n, k);
 
 		most = bytes > most ? bytes : most;
 	}
@@ -298,18 +300,17 @@ static double whole_seconds(const struct sb_tiers *tiers, bool half, int64_t m, 
 }
 
 /* Of parts of so many chunks, the launches of both sums included. */
-static double cut_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
-			  int64_t chunks, int multiprocessors)
+static double cut_seconds(const struct sb_tiers *tiers, const struct sb_kernel *kernel, int64_t m,
+			  int64_t n, int64_t k, int64_t chunks, int multiprocessors)
 {
-	int64_t parts = sb_ceil_div(k, chunks * SB_SPLIT_CHUNK);
+	int64_t parts = sb_ceil_div(k, chunks * tiers->chunk);
 	int64_t rounds = sb_ceil_div(clusters_of(kernel, m, n) * parts,
 				     clusters_at_once(kernel, multiprocessors));
-	double flops = 2.0 * kernel->bm * kernel->bn * (double)(chunks * SB_SPLIT_CHUNK), rate,
-	       fixed;
+	double flops = 2.0 * kernel->bm * kernel->bn * (double)(chunks * tiers->chunk), rate, fixed;
 
 	if (!sb_registry_rate(kernel, &rate, &fixed))
 		return (double)INFINITY;
-	return fixed + sb_registry_sum_seconds((double)sums_of(m, n, k)) +
+	return fixed + sb_registry_sum_seconds((double)sums_of(tiers, m, n, k)) +
 	       sb_longer(memory_seconds(kernel, m, n, k), (double)rounds * flops / rate);
 }
 
@@ -321,7 +322,7 @@ static void try_cuts(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t
 		     int multiprocessors, struct sb_tiers_launch *launch)
 {
 	const struct sb_kernel *kernel = tiers->fp16x3_cut ? tiers->fp16x3_cut : tiers->bf16x6_cut;
-	int64_t all = sb_ceil_div(k, SB_SPLIT_CHUNK);
+	int64_t all = sb_ceil_div(k, tiers->chunk);
 
 	for (int rounds = 1; kernel && rounds <= ROUNDS_MOST; rounds++) {
 		int64_t parts = rounds * clusters_at_once(kernel, multiprocessors) /
@@ -331,10 +332,10 @@ static void try_cuts(const struct sb_tiers *tiers, int64_t m, int64_t n, int64_t
 
 		if (chunks >= all)
 			continue;
-		seconds = cut_seconds(kernel, m, n, k, chunks, multiprocessors);
+		seconds = cut_seconds(tiers, kernel, m, n, k, chunks, multiprocessors);
 		if (seconds < launch->seconds) {
 			launch->seconds = seconds;
-			launch->part = (int32_t)(chunks * SB_SPLIT_CHUNK);
+			launch->part = (int32_t)(chunks * tiers->chunk);
 		}
 	}
 	if (!launch->part)

@@ -76,7 +76,8 @@ static inline void bf16x6(const struct sb_call *call, float *c)
 				    .alpha = call->alpha,
 				    .beta = call->beta,
 				    .flags_a = flags,
-				    .flags_b = flags + rows};
+				    .flags_b = flags + rows,
+				    .chunk = sb_split_chunk(call->m, call->n, call->k)};
 
 	for (int64_t i = 0; i < rows + columns; i++)
 		flags[i] = SB_NOT_FP16;

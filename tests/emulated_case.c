@@ -90,7 +90,7 @@ bool emulated_open(struct run *run)
 	const struct sb_emulated_case *test = run->test;
 	int64_t slabs = emulated_up(test->k, SB_SPLIT_SLAB) / SB_SPLIT_SLAB;
 	int64_t sums = (int64_t)test->m * test->n *
-		       (emulated_up(test->k, SB_SPLIT_CHUNK) / SB_SPLIT_CHUNK);
+		       (emulated_up(test->k, SB_CHUNK_LEAST) / SB_CHUNK_LEAST);
 
 	run->ld_a = emulated_up(test->m, PADDED);
 	run->ld_b = emulated_up(test->n, PADDED);
@@ -183,8 +183,11 @@ struct sb_gemm_args emulated_product(const struct run *run, const struct memory 
 				    .exponents_a_ld = run->ld_a,
 				    .exponents_b_ld = run->ld_b,
 				    .flags_a = (uint32_t *)memory->bytes[FLAGS_A],
-				    .flags_b = (uint32_t *)memory->bytes[FLAGS_B]};
+				    .flags_b = (uint32_t *)memory->bytes[FLAGS_B],
+				    .chunk = test->chunk};
 
+	if (!args.chunk)
+		args.chunk = sb_split_chunk(args.m, args.n, args.k);
 	return args;
 }
 
@@ -257,7 +260,7 @@ static const char *multiply_row(struct run *run, const struct sb_emulated_row *r
 	emulated_map(&own.map_a, own.a, run->ld_a, run->depth, row->BM, row->BK);
 	emulated_map(&own.map_b, own.b, run->ld_b, run->depth, row->BN, row->BK);
 	oracle(&right);
-	run->readable = readable | flags | (test->k > SB_SPLIT_CHUNK ? 1u << WORK : 0) |
+	run->readable = readable | flags | (test->k > own.chunk ? 1u << WORK : 0) |
 			(test->beta != 0 ? 1u << C : 0);
 	run->writable = 1u << C | (persists ? flags | 1u << WORK : 0);
 	return launch(run, row, persists && blocks > test->blocks ? test->blocks : blocks, &own,
@@ -329,8 +332,8 @@ static const char *whole(struct run *run)
 	if (t->k < SB_ORACLE_FP16_K)
 		return NULL;
 	fill_c(run, run->oracle.bytes[C]);
-	sb_oracle_emulated(t->m, t->n, t->k, t->alpha, own.a, 1, own.a_k, own.b, 1, own.b_k,
-			   t->beta, (float *)run->oracle.bytes[C] + t->gap, run->ldc);
+	sb_oracle_emulated_of(own.chunk, t->m, t->n, t->k, t->alpha, own.a, 1, own.a_k, own.b, 1,
+			      own.b_k, t->beta, (float *)run->oracle.bytes[C] + t->gap, run->ldc);
 	return emulated_compare(run, "the whole");
 }
 

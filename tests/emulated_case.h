@@ -42,6 +42,7 @@ struct sb_emulated_case {
 	enum sb_emulated_values a, b;
 	int blocks; /* at most so many of a persistent launch */
 	const struct sb_emulated_poke *pokes;
+	int chunk; /* as of a larger product; 0: of this one */
 };
 
 /* How many tiles each kind of product has written. */

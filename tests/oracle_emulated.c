@@ -83,9 +83,9 @@ static void close_side(struct side *side)
 	free(side->flags);
 }
 
-void sb_oracle_emulated(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_m,
-			int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
-			int64_t ldc)
+void sb_oracle_emulated_of(int32_t chunk, int64_t m, int64_t n, int64_t k, float alpha,
+			   const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_n,
+			   int64_t b_k, float beta, float *c, int64_t ldc)
 {
 	struct side side_a = open_side(m, k, a, a_m, a_k), side_b = open_side(n, k, b, b_n, b_k);
 	struct sb_gemm_args args = {.a = a,
@@ -108,7 +108,8 @@ void sb_oracle_emulated(int64_t m, int64_t n, int64_t k, float alpha, const floa
 				    .exponents_a_ld = side_a.ld,
 				    .exponents_b_ld = side_b.ld,
 				    .flags_a = side_a.flags,
-				    .flags_b = side_b.flags};
+				    .flags_b = side_b.flags,
+				    .chunk = chunk};
 
 	if (k >= SB_ORACLE_FP16_K)
 		sb_oracle_fp16x3(&args);
@@ -116,4 +117,12 @@ void sb_oracle_emulated(int64_t m, int64_t n, int64_t k, float alpha, const floa
 	sb_oracle_flagged(&args);
 	close_side(&side_a);
 	close_side(&side_b);
+}
+
+void sb_oracle_emulated(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_m,
+			int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
+			int64_t ldc)
+{
+	sb_oracle_emulated_of(sb_split_chunk(m, n, k), m, n, k, alpha, a, a_m, a_k, b, b_n, b_k,
+			      beta, c, ldc);
 }

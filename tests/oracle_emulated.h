@@ -30,8 +30,8 @@
  *
  * strict otherwise: the one-sum rule (oracle.h).
  *
- * x3 and b6 make the total of each SB_SPLIT_CHUNK values of k apart, and result = +0 plus each of
- * them in order. At last t = alpha * result and C = beta == 0 ? t : t + beta * C.
+ * x3 and b6 make the total of each chunk of k apart (sb_split_chunk() values), and result = +0 plus
+ * each of them in order. At last t = alpha * result and C = beta == 0 ? t : t + beta * C.
  */
 #ifndef SB_ORACLE_EMULATED_H
 #define SB_ORACLE_EMULATED_H
@@ -50,6 +50,10 @@ extern "C" {
 void sb_oracle_emulated(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_m,
 			int64_t a_k, const float *b, int64_t b_n, int64_t b_k, float beta, float *c,
 			int64_t ldc);
+/* The same with chunks as they would be in a larger product, of which this is a block. */
+void sb_oracle_emulated_of(int32_t chunk, int64_t m, int64_t n, int64_t k, float alpha,
+			   const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_n,
+			   int64_t b_k, float beta, float *c, int64_t ldc);
 
 /*
  * One launch each, as kernels.def promises it, on the memory that the arguments point to: the split

@@ -59,11 +59,11 @@ static void keep(const struct sb_gemm_args *args, const struct tile *tile, int64
 
 void sb_oracle_chunk(const struct sb_gemm_args *args, struct tile *tile, int64_t k)
 {
-	if (k < args->k && k % SB_SPLIT_CHUNK != 0)
+	if (k < args->k && k % args->chunk != 0)
 		return;
 	if (args->part)
-		keep(args, tile, (k - 1) / SB_SPLIT_CHUNK);
-	if (k <= SB_SPLIT_CHUNK)
+		keep(args, tile, (k - 1) / args->chunk);
+	if (k <= args->chunk)
 		sb_oracle_clear(&tile->result);
 	for (int i = 0; i < tile->rows; i++)
 		for (int j = 0; j < tile->columns; j++)

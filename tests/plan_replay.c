@@ -254,8 +254,8 @@ static void replay_gemm(struct replay *r, int i)
 	read_panels(r, i, SB_OPERAND_B, step->b, step->j0, step->n);
 	EXPECT(r, step->depth > 0 && step->k0 + step->depth <= r->wish->k);
 	if (r->plan->emulated) {
-		EXPECT(r, step->depth == r->wish->k || step->k0 % SB_SPLIT_CHUNK == 0);
-		EXPECT(r, step->depth == r->wish->k || step->depth <= SB_SPLIT_CHUNK);
+		EXPECT(r, step->depth == r->wish->k || step->k0 % r->wish->tiers->chunk == 0);
+		EXPECT(r, step->depth == r->wish->k || step->depth <= r->wish->tiers->chunk);
 		read_parts(r, i, SB_OPERAND_A, step->i0, step->m);
 		read_parts(r, i, SB_OPERAND_B, step->j0, step->n);
 	}

@@ -31,8 +31,8 @@ static void run(const struct sb_emulated_case *test, int fp16x3, int bf16x6, int
 static void around_a_tile(void)
 {
 	for (int d = -1; d <= 1; d++) {
-		struct sb_emulated_case test = {128 + d, 128 - d, 64 + d, 1, 1.0f,
-						0.0f,	 PLAIN,	  PLAIN,  2, NULL};
+		struct sb_emulated_case test = {128 + d, 128 - d, 64 + d, 1,	1.0f, 0.0f,
+						PLAIN,	 PLAIN,	  2,	  NULL, 0};
 
 		run(&test, d ? 2 : 1, 0, 0);
 	}
@@ -41,9 +41,9 @@ static void around_a_tile(void)
 static void small_and_thin(void)
 {
 	static const struct sb_emulated_case tests[] = {
-		{1, 1, 1, 0, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL},
-		{5, 3, 17, 2, 1.0f, 0.0f, PLAIN, POSITIVE, 2, NULL},
-		{4, 100, 31, 0, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL},
+		{1, 1, 1, 0, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL, 0},
+		{5, 3, 17, 2, 1.0f, 0.0f, PLAIN, POSITIVE, 2, NULL, 0},
+		{4, 100, 31, 0, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL, 0},
 	};
 
 	for (size_t t = 0; t < sizeof tests / sizeof *tests; t++)
@@ -69,14 +69,15 @@ static void run_cut(const struct sb_emulated_case *test, int part, int fp16x3, i
 static void parts_of_k(void)
 {
 	static const struct {
-		int k, part;
-	} cuts[] = {{1025, 1024}, {2048, 1024}, {3001, 2048},
-		    {4500, 1024}, {4097, 2048}, {5119, 3072}};
+		int k, part, chunk;
+	} cuts[] = {{1025, 1024, 1024}, {2048, 1024, 1024}, {3001, 2048, 1024}, {4500, 1024, 1024},
+		    {4097, 2048, 1024}, {5119, 3072, 1024}, {4097, 1536, 1536}, {5119, 3072, 1536},
+		    {6200, 4096, 2048}, {8193, 4096, 4096}};
 
 	for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
 		struct sb_emulated_case test = {
-			9 + (int)c,	      13,  cuts[c].k, 1, 1.5f, 0.5f, PLAIN, POSITIVE,
-			2 + 2 * (int)(c % 3), NULL};
+			9 + (int)c,	      13,   cuts[c].k,	  1, 1.5f, 0.5f, PLAIN, POSITIVE,
+			2 + 2 * (int)(c % 3), NULL, cuts[c].chunk};
 
 		run_cut(&test, cuts[c].part, 1, 0, 0);
 	}
@@ -90,7 +91,7 @@ static void tiles_of_parts(void)
 							{'b', 128, 1023, 0x1p80f},
 							{'b', 127, 1030, 0.0f},
 							{0}};
-	struct sb_emulated_case test = {257, 131, 2070, 0, 1.0f, 1.0f, PLAIN, PLAIN, 4, NULL};
+	struct sb_emulated_case test = {257, 131, 2070, 0, 1.0f, 1.0f, PLAIN, PLAIN, 4, NULL, 0};
 
 	run_cut(&test, 1024, 6, 0, 0);
 	test.pokes = pokes;
@@ -101,7 +102,7 @@ static void tiles_of_parts(void)
 static void scales_of_parts(void)
 {
 	struct sb_emulated_case test = {
-		40, 10, 4096, 0, 1.0f, 0.0f, SB_EMULATED_SLABS, SB_EMULATED_SLABS, 4, NULL};
+		40, 10, 4096, 0, 1.0f, 0.0f, SB_EMULATED_SLABS, SB_EMULATED_SLABS, 4, NULL, 0};
 
 	run_cut(&test, 1024, 1, 0, 0);
 	test.k = 2100;
@@ -114,7 +115,7 @@ static void scales_of_parts(void)
 /* Scales of a row differ from slab to slab; the last slab has one block of 64. */
 static void slabs_of_k(void)
 {
-	struct sb_emulated_case test = {40, 70, 1030, 0, 1.0f, 0.0f, WIDE, POSITIVE, 2, NULL};
+	struct sb_emulated_case test = {40, 70, 1030, 0, 1.0f, 0.0f, WIDE, POSITIVE, 2, NULL, 0};
 	static const struct sb_emulated_poke pokes[] = {
 		{'a', 3, 511, 1024.0f}, {'a', 3, 512, 3.0f}, {'b', 69, 1029, -60000.0f}, {0}};
 
@@ -124,23 +125,31 @@ static void slabs_of_k(void)
 	run(&test, 1, 0, 0);
 }
 
-/* Three chunks, and two, whose sums meet in memory. */
+/* Chunks of all lengths: one, two and three of them, whose sums meet in memory. */
 static void chunks_of_k(void)
 {
-	static const struct sb_emulated_poke pokes[] = {{'b', 1, 4096, 1e30f}, {0}};
-	struct sb_emulated_case test = {9, 70, 8193, 3, 1.5f, 0.5f, PLAIN, PLAIN, 2, NULL};
+	static const struct sb_emulated_poke pokes[] = {{'b', 1, 1000, 1e30f}, {0}};
+	static const int chunks[] = {1024, 1536, 2048, 4096};
 
-	run(&test, 1, 0, 0);
-	test.k = 4097;
-	test.pokes = pokes;
-	run(&test, 0, 1, 0);
+	for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++) {
+		const int k = chunks[c];
+		struct sb_emulated_case test = {9,     70,    2 * k + 1, 3,    1.5f, 0.5f,
+						PLAIN, PLAIN, 2,	 NULL, k};
+
+		run(&test, 1, 0, 0);
+		test.k = k;
+		run(&test, 1, 0, 0);
+		test.k = k + 1;
+		test.pokes = pokes;
+		run(&test, 0, 1, 0);
+	}
 }
 
 /* Sums that slabs of other scales go on with: as far from those as they may be, and farther. */
 static void scales_of_slabs(void)
 {
 	struct sb_emulated_case test = {
-		9, 10, 4096, 0, 1.0f, 0.0f, SB_EMULATED_SLABS, SB_EMULATED_SLABS, 2, NULL};
+		9, 10, 4096, 0, 1.0f, 0.0f, SB_EMULATED_SLABS, SB_EMULATED_SLABS, 2, NULL, 0};
 
 	run(&test, 1, 0, 0);
 	test.k = 1040;
@@ -153,7 +162,7 @@ static void blocks_go_from_tile_to_tile(void)
 {
 	static const struct sb_emulated_poke pokes[] = {
 		{'a', 129, 3, 0x1.000006p-32f}, {'b', 300, 37, 0x1.55555p-32f}, {0}};
-	struct sb_emulated_case test = {257, 390, 90, 0, 1.0f, 0.0f, PLAIN, PLAIN, 4, NULL};
+	struct sb_emulated_case test = {257, 390, 90, 0, 1.0f, 0.0f, PLAIN, PLAIN, 4, NULL, 0};
 
 	run(&test, 12, 0, 0);
 	test.blocks = 2;
@@ -173,7 +182,8 @@ static void alpha_and_beta(void)
 
 	for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
 		struct sb_emulated_case test = {
-			20, 140, 65, (int)f, factors[f][0], factors[f][1], PLAIN, PLAIN, 2, pokes};
+			20,    140, 65,	   (int)f, factors[f][0], factors[f][1], PLAIN,
+			PLAIN, 2,   pokes, 0};
 
 		run(&test, 0, 1, 1);
 	}
@@ -192,8 +202,8 @@ static void kinds_of_values(void)
 	};
 
 	for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) {
-		struct sb_emulated_case test = {129,  24,	  200,	      0, 1.0f,
-						0.0f, tests[t].a, tests[t].b, 4, NULL};
+		struct sb_emulated_case test = {129,	    24,		200, 0,	   1.0f, 0.0f,
+						tests[t].a, tests[t].b, 4,   NULL, 0};
 
 		run(&test, tests[t].fp16x3, tests[t].bf16x6, tests[t].strict);
 	}
@@ -207,7 +217,7 @@ static void tiles_of_all_three_kinds(void)
 							{'b', 128, 1023, 0x1p80f},
 							{'b', 127, 10, 0.0f},
 							{0}};
-	struct sb_emulated_case test = {257, 129, 1024, 0, 1.0f, 1.0f, PLAIN, PLAIN, 2, pokes};
+	struct sb_emulated_case test = {257, 129, 1024, 0, 1.0f, 1.0f, PLAIN, PLAIN, 2, pokes, 0};
 
 	run(&test, 1, 3, 2);
 }
@@ -240,8 +250,8 @@ static void guards_are_exact(void)
 	for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) {
 		struct sb_emulated_poke pokes[] = {
 			{t % 2 ? 'b' : 'a', 7, tests[t].k / 2, tests[t].value}, {0}};
-		struct sb_emulated_case test = {9,    10,	tests[t].k, 0, 1.0f,
-						0.0f, POSITIVE, POSITIVE,   2, pokes};
+		struct sb_emulated_case test = {9,	  10,	    tests[t].k, 0,     1.0f, 0.0f,
+						POSITIVE, POSITIVE, 2,		pokes, 0};
 
 		run(&test, tests[t].fp16x3, tests[t].bf16x6, tests[t].strict);
 	}
@@ -252,7 +262,7 @@ static void what_scaling_makes_zero_is_not_held(void)
 {
 	static const struct sb_emulated_poke pokes[] = {
 		{'a', 2, 1, 0x1p16f}, {'a', 2, 2, 0x1p-149f}, {0}};
-	struct sb_emulated_case test = {9, 10, 40, 0, 1.0f, 0.0f, POSITIVE, POSITIVE, 2, pokes};
+	struct sb_emulated_case test = {9, 10, 40, 0, 1.0f, 0.0f, POSITIVE, POSITIVE, 2, pokes, 0};
 
 	run(&test, 0, 0, 1);
 }

@@ -14,6 +14,9 @@ static const struct spiced shapes[] = {
 	{{129, 130, 1030, 0, 0, 0, 1, 0, 2.5f, 0}, THREE_TIERS}, /* the kernels' own */
 };
 
+/* So long that its chunks are longer than the least. */
+static const struct spiced longer = {{129, 2, 95 * 1536 + 1, 0, 0, 0, 0, 0, 1, 0}, FINE_SPREAD};
+
 static struct product_data prepared[COUNT(shapes)], without_planes[COUNT(shapes)];
 
 static const char fp16x3[] = "sgemm_fp16x3_128x128x64";
@@ -161,6 +164,19 @@ static void operands_on_the_device_give_them_too(void)
 	}
 }
 
+/* Whatever is launched, in runs of a chunk: those of the whole product. */
+static void runs_of_long_sums_have_the_chunks_of_the_whole(void)
+{
+	const struct product *p = &longer.product;
+	struct product_data product = spiced_make(&longer, true);
+
+	CU_ASSERT(sb_split_chunk(p->m, p->n, p->k) > SB_CHUNK_LEAST);
+	in_memory(&product, fp16x3, "devices=1,seed=6", least_of(p, fp16x3, SB_PLACE_PAGEABLE),
+		  true, multiply);
+	in_memory(&product, fp16x3, "devices=2,seed=7", 32 << 20, true, multiply);
+	product_free(&product);
+}
+
 /* Tiles of all tiers go on from chunk to chunk in the kernels' own source. */
 static void the_kernels_themselves_give_them(void)
 {
@@ -181,6 +197,8 @@ int main(void)
 		 with_less_than_the_least_the_cpu_answers},
 		{"devices without planes give them too", devices_without_planes_give_them_too},
 		{"operands on the device give them too", operands_on_the_device_give_them_too},
+		{"runs of long sums have the chunks of the whole",
+		 runs_of_long_sums_have_the_chunks_of_the_whole},
 		{"the kernels themselves give them", the_kernels_themselves_give_them},
 	};
 

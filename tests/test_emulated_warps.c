@@ -25,8 +25,8 @@ static void run(const struct sb_emulated_case *test, int left, int bf16x6, int s
 static void around_a_tile(void)
 {
 	for (int d = -1; d <= 1; d++) {
-		struct sb_emulated_case test = {128 + d, 128 - d, 64 + d, 1, 1.0f,
-						0.0f,	 PLAIN,	  WIDE,	  2, NULL};
+		struct sb_emulated_case test = {128 + d, 128 - d, 64 + d, 1,	1.0f, 0.0f,
+						PLAIN,	 WIDE,	  2,	  NULL, 0};
 
 		/* The second row's tile is left alone, the second column's is not. */
 		run(&test, d > 0, 1 + (d < 0), 0);
@@ -36,33 +36,41 @@ static void around_a_tile(void)
 static void small_and_thin(void)
 {
 	static const struct sb_emulated_case tests[] = {
-		{1, 1, 1, 0, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL},
-		{5, 3, 17, 2, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL},
-		{4, 100, 96, 0, 1.0f, 0.0f, WIDE, PLAIN, 2, NULL},
+		{1, 1, 1, 0, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL, 0},
+		{5, 3, 17, 2, 1.0f, 0.0f, PLAIN, PLAIN, 2, NULL, 0},
+		{4, 100, 96, 0, 1.0f, 0.0f, WIDE, PLAIN, 2, NULL, 0},
 	};
 
 	for (size_t t = 0; t < sizeof tests / sizeof *tests; t++)
 		run(&tests[t], 0, 1, 0);
 }
 
-/* Three chunks, whose sums meet in memory. */
+/* Three chunks of all lengths, whose sums meet in memory. */
 static void chunks_of_k(void)
 {
-	struct sb_emulated_case test = {20, 30, 2049, 3, 1.5f, 0.5f, PLAIN, PLAIN, 1, NULL};
+	static const int chunks[] = {1024, 1536, 2048, 4096};
 
-	run(&test, 0, 1, 0);
+	for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++) {
+		struct sb_emulated_case test = {
+			20, 30, 2 * chunks[c] + 1, 3, 1.5f, 0.5f, PLAIN, PLAIN, 1, NULL, chunks[c]};
+
+		run(&test, 0, 1, 0);
+	}
 }
 
 /* The same chunks by other blocks, added up by a kernel of their own; one of a single window. */
 static void parts_of_k(void)
 {
 	static const struct sb_emulated_poke pokes[] = {{'b', 131, 1030, INFINITY}, {0}};
-	struct sb_emulated_case test = {20, 30, 3100, 3, 1.5f, 0.5f, PLAIN, PLAIN, 3, NULL};
+	struct sb_emulated_case test = {20, 30, 3100, 3, 1.5f, 0.5f, PLAIN, PLAIN, 3, NULL, 0};
 	struct sb_emulated_tiles tiles = {0};
 	const char *wrong = sb_emulated_case_run_warps_cut(&test, 2048, &tiles);
 
 	CU_ASSERT(wrong == NULL && tiles.bf16x6 == 1);
-	test = (struct sb_emulated_case){131, 140, 1055, 0, 1.0f, 0.0f, PLAIN, WIDE, 4, pokes};
+	test.chunk = 1536;
+	wrong = wrong ? wrong : sb_emulated_case_run_warps_cut(&test, 1536, &tiles);
+	CU_ASSERT(wrong == NULL && tiles.bf16x6 == 1);
+	test = (struct sb_emulated_case){131, 140, 1055, 0, 1.0f, 0.0f, PLAIN, WIDE, 4, pokes, 0};
 	wrong = wrong ? wrong : sb_emulated_case_run_warps_cut(&test, 1024, &tiles);
 	if (wrong)
 		fprintf(stderr, "%s\n", wrong);
@@ -74,7 +82,7 @@ static void blocks_go_from_tile_to_tile(void)
 {
 	static const struct sb_emulated_poke pokes[] = {
 		{'a', 300, 3, 0x1.fffffep-120f}, {'b', 200, 41, -INFINITY}, {0}};
-	struct sb_emulated_case test = {300, 290, 42, 0, 1.0f, 0.0f, PLAIN, PLAIN, 4, NULL};
+	struct sb_emulated_case test = {300, 290, 42, 0, 1.0f, 0.0f, PLAIN, PLAIN, 4, NULL, 0};
 
 	run(&test, 2, 7, 0);
 	test.m = 301;
@@ -91,7 +99,8 @@ static void alpha_and_beta(void)
 
 	for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
 		struct sb_emulated_case test = {
-			20, 140, 33, (int)f, factors[f][0], factors[f][1], PLAIN, PLAIN, 2, pokes};
+			20,    140, 33,	   (int)f, factors[f][0], factors[f][1], PLAIN,
+			PLAIN, 2,   pokes, 0};
 
 		run(&test, 0, 1, 1);
 	}
@@ -120,7 +129,8 @@ static void the_guard_is_exact(void)
 	for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) {
 		struct sb_emulated_poke pokes[] = {
 			{t % 2 ? 'b' : 'a', 7, (int)t * 3, tests[t].value}, {0}};
-		struct sb_emulated_case test = {9, 10, 40, 0, 1.0f, 0.0f, PLAIN, PLAIN, 1, pokes};
+		struct sb_emulated_case test = {9,     10,    40, 0,	 1.0f, 0.0f,
+						PLAIN, PLAIN, 1,  pokes, 0};
 
 		run(&test, 0, !tests[t].strict, tests[t].strict);
 	}
@@ -131,7 +141,7 @@ static void no_access_meets_another(void)
 {
 	static struct sb_exact_counts counts;
 	static const uint64_t elements = (128 + 128) * 96;
-	struct sb_emulated_case test = {128, 128, 96, 0, 1.0f, 0.0f, PLAIN, PLAIN, 1, NULL};
+	struct sb_emulated_case test = {128, 128, 96, 0, 1.0f, 0.0f, PLAIN, PLAIN, 1, NULL, 0};
 	struct sb_emulated_tiles tiles;
 	uint64_t loaded = 0, stored = 0;
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "args.h"
 #include "plan_replay.h"
 
 static uint32_t state = 12345;
@@ -79,7 +80,7 @@ static void random_plans_of_emulated_products_are_too(void)
 {
 	/* Those that cut k have many steps. */
 	const int tried = suite_sanitized() ? 500 : 2500;
-	int made = 0, refused = 0, whole = 0, flagged = 0, cut = 0;
+	int made = 0, refused = 0, whole = 0, flagged = 0, cut = 0, longer = 0;
 
 	for (int i = 0; i < tried; i++) {
 		struct sb_plan_wish wish = random_wish();
@@ -99,8 +100,9 @@ static void random_plans_of_emulated_products_are_too(void)
 		if (wrong)
 			fprintf(stderr, "call %d\n", i);
 		CU_ASSERT_EQUAL(wrong, 0);
-		CU_ASSERT(plan.run == wish.k || plan.run == 1024);
+		CU_ASSERT(plan.run == wish.k || plan.run == tiers.chunk);
 		cut += plan.run < wish.k;
+		longer += plan.run < wish.k && plan.run > SB_CHUNK_LEAST;
 		whole += plan.whole;
 		flagged += !plan.split;
 		sb_plan_free(&plan);
@@ -109,7 +111,7 @@ static void random_plans_of_emulated_products_are_too(void)
 	CU_ASSERT(made > tried / 2 && refused > tried / 125);
 	CU_ASSERT(whole > tried / 6 && made - whole > tried / 25);
 	CU_ASSERT(flagged > tried / 8 && flagged < made - tried / 8);
-	CU_ASSERT(cut > tried / 50);
+	CU_ASSERT(cut > tried / 50 && longer > tried / 250);
 }
 
 /* Fewer steps for the wire to wait for, or wider ones to fill the device: as the pace has it. */

@@ -2,6 +2,7 @@
 /* Which kernels serve an emulated product together, and when one is emulated at all. */
 #include "child.h"
 
+#include "args.h"
 #include "registry.h"
 
 static const struct sb_target h200 = {90, 132, 232448, true, false};
@@ -94,12 +95,12 @@ static void k_is_cut_where_tiles_are_few(void)
 		enum sb_fallback why;
 
 		CU_ASSERT(sb_registry_pick_tiers(m, n, k, &h200, &tiers, &why));
-		CU_ASSERT(launch.part > 0 && launch.part < k && launch.part % 1024 == 0);
+		CU_ASSERT(launch.part > 0 && launch.part < k && launch.part % tiers.chunk == 0);
 		CU_ASSERT(strstr(launch.kernels[0]->name, "cut") != NULL);
 		CU_ASSERT_EQUAL(launch.kernels[2]->bm, 32);
 		CU_ASSERT(sb_registry_tiles(launch.kernels[0], m, n) * (k / launch.part) >= 66);
 		CU_ASSERT(sb_registry_tiers_work(&tiers, m, n, k) >=
-			  (size_t)(m * n * ((k + 1023) / 1024)) * sizeof(float));
+			  (size_t)(m * n * ((k + tiers.chunk - 1) / tiers.chunk)) * sizeof(float));
 		/* A block of it works in no more. */
 		CU_ASSERT(sb_registry_tiers_work(&tiers, m / 2, n / 3, k) <=
 			  sb_registry_tiers_work(&tiers, m, n, k));
@@ -116,6 +117,36 @@ static void k_is_cut_where_tiles_are_few(void)
 	}
 	/* Nor where k has one chunk. */
 	CU_ASSERT_EQUAL(launched(512, 512, 1024).part, 0);
+}
+
+/* Of k where C is large; where it is small, so long that the multiprocessors share them. */
+static void chunks_are_as_long_as_sums_and_tiles_allow(void)
+{
+	static const struct {
+		int64_t m, n, k;
+		int chunk;
+	} shapes[] = {{4096, 4096, 1, 1024},	    {4096, 4096, 4095, 1024},
+		      {4096, 4096, 4096, 1536},	    {4096, 4096, 6143, 1536},
+		      {4096, 4096, 6144, 2048},	    {4096, 4096, 16383, 2048},
+		      {4096, 4096, 16384, 4096},    {4096, 4096, 1 << 30, 4096},
+		      {1024, 1024, 4096, 1536},	    {1024, 1024, 16384, 4096},
+		      {1024, 896, 4096, 1024},	    {1024, 896, 6144, 1536},
+		      {256, 256, 65536, 1024},	    {256, 256, 98304, 2048},
+		      {256, 256, 1 << 20, 4096},    {1, 1, 191 * 4096, 2048},
+		      {1, 1, 191 * 4096 + 1, 4096}, {129, 1, 95 * 1536, 1024},
+		      {129, 1, 95 * 1536 + 1, 1536}};
+
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+		int64_t m = shapes[i].m, n = shapes[i].n, k = shapes[i].k;
+		struct sb_tiers tiers;
+		enum sb_fallback why;
+
+		CU_ASSERT_EQUAL(sb_split_chunk(m, n, k), shapes[i].chunk);
+		CU_ASSERT_EQUAL(sb_split_chunk(n, m, k), shapes[i].chunk);
+		CU_ASSERT(sb_registry_tiers_of(sb_registry_find("sgemm_bf16x6_256x128x16"), m, n, k,
+					       &h200, &tiers, &why));
+		CU_ASSERT_EQUAL(tiers.chunk, shapes[i].chunk);
+	}
 }
 
 /* A strict pick, whatever the shape, is strict; so is what a block of it is given. */
@@ -166,6 +197,8 @@ int main(void)
 	const struct suite_case tests[] = {
 		{"a kernel asked for by name decides the tiers",
 		 a_kernel_asked_for_by_name_decides_the_tiers},
+		{"chunks are as long as sums and tiles allow",
+		 chunks_are_as_long_as_sums_and_tiles_allow},
 		{"emulated products have tiers where the device has kernels",
 		 emulated_products_have_tiers_where_the_device_has_kernels},
 		{"k is cut where tiles are few", k_is_cut_where_tiles_are_few},

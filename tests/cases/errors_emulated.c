@@ -3,9 +3,10 @@
  * The errors of each arithmetic on every kind of numbers that `shimblas bench --accuracy` knows,
  * without a device: the strict rule and the emulated one by their oracles, whose bits are those of
  * a card, bf16x6 alone, OpenBLAS, and one chain of multiply-adds over all of k, which is what
- * cuBLAS sums on a large C. A row of comma-separated values a product.
+ * cuBLAS sums on a large C. A row of comma-separated values a product. Emulated sums are in the
+ * chunks of a large C, or of so many values of k.
  *
- *     errors_emulated EXTENT K...
+ *     errors_emulated [-c CHUNK] EXTENT K...
  *
  * Of each the Frobenius norm of the error over that of the product, and the largest error over the
  * sum of the terms' magnitudes; and how the emulated product was computed.
@@ -23,6 +24,7 @@
 
 /* Up to this extent all kinds of numbers are within reach, whatever k is. */
 enum { ALL_KINDS = 16 };
+enum { LARGE = 2048 };
 enum { OPENBLAS, CHAIN, STRICT, EMULATED, BF16X6, WAYS };
 
 static const char *const names[WAYS] = {"OpenBLAS", "one chain", "strict", "emulated", "bf16x6"};
@@ -31,6 +33,7 @@ struct trial {
 	struct sb_bench_operands operands;
 	double *exact, *magnitude;
 	float *c[WAYS];
+	int32_t chunk;
 };
 
 static void multiply_exactly(struct trial *trial)
@@ -79,6 +82,7 @@ static void bf16x6(const struct trial *trial)
 		.n = (int32_t)o->n,
 		.k = (int32_t)o->k,
 		.alpha = 1,
+		.chunk = trial->chunk,
 	};
 
 	sb_oracle_bf16x6(&args);
@@ -92,8 +96,8 @@ static void multiply(struct trial *trial)
 		    (int)o->m, o->b, (int)o->k, 0, trial->c[OPENBLAS], (int)o->m);
 	chain(trial);
 	sb_oracle(o->m, o->n, o->k, 1, o->a, 1, o->m, o->b, o->k, 1, 0, trial->c[STRICT], o->m);
-	sb_oracle_emulated(o->m, o->n, o->k, 1, o->a, 1, o->m, o->b, o->k, 1, 0, trial->c[EMULATED],
-			   o->m);
+	sb_oracle_emulated_of(trial->chunk, o->m, o->n, o->k, 1, o->a, 1, o->m, o->b, o->k, 1, 0,
+			      trial->c[EMULATED], o->m);
 	bf16x6(trial);
 }
 
@@ -158,7 +162,7 @@ static void *room(int64_t count, size_t size)
 	return found;
 }
 
-static void rows(int64_t extent, int64_t k)
+static void rows(int64_t extent, int64_t k, int32_t chunk)
 {
 	struct trial trial = {
 		.operands = {.m = extent,
@@ -168,6 +172,7 @@ static void rows(int64_t extent, int64_t k)
 			     .b = room(extent * k, sizeof(float))},
 		.exact = room(extent * extent, sizeof(double)),
 		.magnitude = room(extent * extent, sizeof(double)),
+		.chunk = chunk ? chunk : sb_split_chunk(LARGE, LARGE, k),
 	};
 
 	for (int way = 0; way < WAYS; way++)
@@ -185,10 +190,18 @@ static void rows(int64_t extent, int64_t k)
 
 int main(int argc, char **argv)
 {
-	long extent = argc > 2 ? atol(argv[1]) : 0;
+	const char *program = argv[0];
+	int32_t chunk = 0;
+	long extent;
 
-	if (extent < 1 || extent > 128) {
-		fprintf(stderr, "usage: %s EXTENT K...\n", argv[0]);
+	if (argc > 2 && strcmp(argv[1], "-c") == 0) {
+		chunk = (int32_t)atol(argv[2]);
+		argc -= 2;
+		argv += 2;
+	}
+	extent = argc > 2 ? atol(argv[1]) : 0;
+	if (extent < 1 || extent > 128 || chunk < 0 || chunk % SB_SPLIT_SLAB) {
+		fprintf(stderr, "usage: %s [-c CHUNK] EXTENT K...\n", program);
 		return 2;
 	}
 	printf("data,k");
@@ -198,6 +211,6 @@ int main(int argc, char **argv)
 		printf(",%s bound", names[way]);
 	printf(",emulated by\n");
 	for (int i = 2; i < argc; i++)
-		rows(extent, atol(argv[i]));
+		rows(extent, atol(argv[i]), chunk);
 	return 0;
 }

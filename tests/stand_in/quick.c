@@ -308,7 +308,7 @@ bool quick_gemm(struct CUctx_st *context, const struct kernel *kernel,
 
 bool quick_sum(struct CUctx_st *context, const struct sb_gemm_args *g)
 {
-	int64_t length = g->part ? SB_SPLIT_CHUNK : SB_SLAB;
+	int64_t length = g->part ? g->chunk : SB_SLAB;
 	int64_t extent = (int64_t)g->m * g->n, slabs = (g->k + length - 1) / length;
 
 	if ((g->part && !quick_flags(context, g)) ||

@@ -50,13 +50,12 @@ static bool parts(struct CUctx_st *context, const uint16_t *planes, const int32_
 bool quick_emulated(struct CUctx_st *context, const struct kernel *kernel, unsigned blocks,
 		    const struct sb_gemm_args *g)
 {
-	int64_t chunks = whole(g->k, SB_SPLIT_CHUNK) / SB_SPLIT_CHUNK;
+	int64_t chunks = whole(g->k, g->chunk) / g->chunk;
 	int64_t sums = g->part ? (int64_t)g->m * g->n * chunks
 			       : (int64_t)blocks * kernel->tile_m * kernel->tile_n;
 
 	if (!there(context, g->c, (g->n - 1) * g->ldc + g->m, sizeof *g->c, sizeof *g->c, "C") ||
-	    (g->k > SB_SPLIT_CHUNK &&
-	     !there(context, g->work, sums, sizeof *g->work, 128, "work")) ||
+	    (g->k > g->chunk && !there(context, g->work, sums, sizeof *g->work, 128, "work")) ||
 	    !quick_flags(context, g))
 		return false;
 	if (kernel->kind == KERNEL_FP16X3) {

@@ -71,6 +71,13 @@ static bool sensible_split(const struct sb_split_args *s)
 			 : s->from_i == 1 && s->from_k == s->ld && (uintptr_t)s->from % 128 == 0);
 }
 
+/* Of some product that has all of this in it. */
+static bool sensible_chunk(const struct sb_gemm_args *g)
+{
+	return g->chunk >= sb_split_chunk(g->m, g->n, g->k) && g->chunk <= SB_CHUNK_MOST &&
+	       g->chunk % SB_SPLIT_SLAB == 0;
+}
+
 static bool sensible(const struct kernel *kernel, const union arguments *a)
 {
 	const struct sb_gemm_args *g = &a->gemm;
@@ -83,10 +90,12 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 		       p->ld % SB_PAD == 0;
 	if (kernel->kind == KERNEL_SPLIT)
 		return sensible_split(&a->split);
-	if (emulates(kernel) && ((g->resume && (g->k > SB_SPLIT_CHUNK || g->beta != 0)) ||
+	if (emulates(kernel) && ((g->resume && (g->k > g->chunk || g->beta != 0)) ||
 				 !g->flags_a != !g->flags_b || kernel->cuts != (g->part != 0)))
 		return false;
-	if (g->part < 0 || g->part % SB_SPLIT_CHUNK || (g->part && g->part >= g->k))
+	if ((emulates(kernel) || g->part) && !sensible_chunk(g))
+		return false;
+	if (g->part < 0 || (g->part && (g->part % g->chunk || g->part >= g->k)))
 		return false;
 	if (g->m < 1 || g->n < 1 || g->k < 1 || g->ldc < g->m)
 		return false;
