@@ -4,7 +4,8 @@
  * warpgroup wait for it and not before; until then what it reads must not be written. A thread's
  * accumulators belong to the tensor core from the first product to the hold after the wait for the
  * last one, and are full of a NaN meanwhile that no thread may read or overwrite. What a thread had
- * in them before, or has done with them since, a fence must come between.
+ * in them before, or has done with them since, a fence must come between. Registers that products
+ * read keep what they were at the fence before them, until the wait.
  */
 #include "exact_state.h"
 #include "exact_calls.h"
@@ -14,6 +15,9 @@
 
 /* What a thread finds in accumulators that are not its own. */
 static constexpr uint32_t given_away = 0x7fb0dead;
+
+/* In place of an operand's offset in shared memory. */
+static constexpr size_t in_registers = SIZE_MAX;
 
 /* An array of a scope that is over may be looked at too: what is there then means nothing. */
 #define ANY_SCOPE __attribute__((no_sanitize("address")))
@@ -46,6 +50,22 @@ ANY_SCOPE static void look(sb_exact_sums *sums)
 		to[i] = from[i];
 }
 
+ANY_SCOPE static void look(sb_exact_rows *rows)
+{
+	const volatile uint32_t *from = rows->place;
+
+	for (int i = 0; i < 4; i++)
+		rows->value[i] = from[i];
+}
+
+ANY_SCOPE static bool is_as_seen(const sb_exact_rows &rows)
+{
+	const volatile uint32_t *now = rows.place;
+
+	return now[0] == rows.value[0] && now[1] == rows.value[1] && now[2] == rows.value[2] &&
+	       now[3] == rows.value[3];
+}
+
 static bool is_as_seen(const sb_exact_sums &sums)
 {
 	return memcmp(sums.place, sums.value.data(), sums.value.size() * sizeof(float)) == 0;
@@ -65,6 +85,9 @@ void sb_exact_product_fence()
 	sb_exact_thread &self = sb_exact_self();
 
 	self.product_fences++;
+	for (sb_exact_rows &rows : self.rows)
+		if (rows.pending == 0)
+			look(&rows);
 	for (sb_exact_sums &sums : self.sums)
 		if (!sums.given)
 			look(&sums);
@@ -127,6 +150,26 @@ void sb_exact_product_hold(float *place, unsigned count, sb_exact_line line)
 	sums->held = sb_exact_self().product_fences;
 }
 
+/* The thread's registers are read by one product more. */
+static sb_exact_rows *lend(const uint32_t *place, sb_exact_line line)
+{
+	sb_exact_thread &self = sb_exact_self();
+	auto rows = std::find_if(self.rows.begin(), self.rows.end(),
+				 [=](const sb_exact_rows &r) { return r.place == place; });
+
+	if (rows == self.rows.end()) {
+		if (self.product_fences == 0)
+			sb_exact_fail(SB_EXACT_RACE, line, "a product before the first fence");
+		self.rows.push_back({place, 0, {place[0], place[1], place[2], place[3]}});
+		rows = self.rows.end() - 1;
+	}
+	if (!is_as_seen(*rows))
+		sb_exact_fail(SB_EXACT_RACE, line, "registers of a product written %s",
+			      rows->pending > 0 ? "before the wait" : "after the fence");
+	rows->pending++;
+	return &*rows;
+}
+
 static sb_exact_warpgroup &own_warpgroup(sb_exact_line line)
 {
 	sb_exact_launch *launch = sb_exact_launch_now;
@@ -157,7 +200,8 @@ static void ask(sb_exact_product *product, bool first)
 		sb_exact_product_may_read(launch, begin, end, product->line);
 	};
 
-	panels(product->a, 0, 64, use);
+	if (product->a != in_registers)
+		panels(product->a, 0, 64, use);
 	panels(product->b, product->panel_bytes, product->columns, use);
 }
 
@@ -173,35 +217,62 @@ static size_t operand(const uint16_t *piece, size_t panel_bytes, int width, sb_e
 	return offset;
 }
 
-void sb_exact_product_ask(int bf16, float *d, int columns, const uint16_t *a, const uint16_t *b,
-			  unsigned panel_bytes, bool add, sb_exact_line line)
+static void ask(const sb_exact_product &asked, float *d, const uint32_t *rows)
 {
 	sb_exact_thread &self = sb_exact_self();
-	sb_exact_warpgroup &warpgroup = own_warpgroup(line);
-	size_t place = (size_t)(self.products++ - warpgroup.made);
-	sb_exact_product asked = {bf16 ? SB_CORE_BF16 : SB_CORE_FP16,
-				  operand(a, 0, 64, line),
-				  operand(b, panel_bytes, columns, line),
-				  panel_bytes,
-				  columns,
-				  add,
-				  0,
-				  {},
-				  line};
+	sb_exact_warpgroup &warpgroup = own_warpgroup(asked.line);
+	size_t place = (size_t)(self.products++ - warpgroup.made), thread;
 
 	if (place == warpgroup.products.size())
 		warpgroup.products.push_back(asked);
 	sb_exact_product &product = warpgroup.products[place];
 
 	if (product.format != asked.format || product.a != asked.a || product.b != asked.b ||
-	    product.panel_bytes != panel_bytes || product.columns != columns || product.add != add)
-		sb_exact_fail(SB_EXACT_RACE, line,
+	    product.panel_bytes != asked.panel_bytes || product.columns != asked.columns ||
+	    product.add != asked.add)
+		sb_exact_fail(SB_EXACT_RACE, asked.line,
 			      "the threads of a warpgroup ask for different products");
 	/* One lane of each warp, another one each time, is asked whether it sees the operands. */
 	bool first = product.asked++ == 0;
+
+	thread = (size_t)sb_exact_now.thread % 128;
+	product.rows[thread] = rows != nullptr ? lend(rows, asked.line) : nullptr;
 	if (first || self.products % 32 == (uint64_t)sb_exact_now.thread % 32)
 		ask(&product, first);
-	product.sums[sb_exact_now.thread % 128] = give(d, (unsigned)columns / 2, line);
+	product.sums[thread] = give(d, (unsigned)asked.columns / 2, asked.line);
+}
+
+void sb_exact_product_ask(int bf16, float *d, int columns, const uint16_t *a, const uint16_t *b,
+			  unsigned panel_bytes, bool add, sb_exact_line line)
+{
+	ask({bf16 ? SB_CORE_BF16 : SB_CORE_FP16,
+	     operand(a, 0, 64, line),
+	     operand(b, panel_bytes, columns, line),
+	     panel_bytes,
+	     columns,
+	     add,
+	     0,
+	     {},
+	     line,
+	     {}},
+	    d, nullptr);
+}
+
+void sb_exact_product_ask_rows(int bf16, float *d, int columns, const uint32_t *a,
+			       const uint16_t *b, unsigned panel_bytes, bool add,
+			       sb_exact_line line)
+{
+	ask({bf16 ? SB_CORE_BF16 : SB_CORE_FP16,
+	     in_registers,
+	     operand(b, panel_bytes, columns, line),
+	     panel_bytes,
+	     columns,
+	     add,
+	     0,
+	     {},
+	     line,
+	     {}},
+	    d, a);
 }
 
 void sb_exact_product_commit()
@@ -238,11 +309,19 @@ static float *sum_of(const sb_exact_product &product, int row, int column)
 			->value[(size_t)(column / 8 * 4 + row % 16 / 8 * 2 + column % 2)];
 }
 
+/* Element (row, k) of the rows' operand in registers. */
+static uint16_t element(sb_exact_rows *const *rows, int row, int k)
+{
+	const uint32_t *words = rows[row / 16 * 32 + row % 8 * 4 + k % 8 / 2]->value;
+
+	return (uint16_t)(words[k / 8 * 2 + row % 16 / 8] >> k % 2 * 16);
+}
+
 static void make(sb_exact_launch *launch, const sb_exact_product &product)
 {
 	/* On the heap: a library that is opened late has little room for what each thread has. */
 	std::vector<sb_core_eight> eights((size_t)(product.columns / 8));
-	const unsigned char *a = launch->shared + product.a, *b = launch->shared + product.b;
+	const unsigned char *b = launch->shared + product.b;
 
 	for (int k = 0; k < SB_CORE_DEPTH; k++)
 		for (int e = 0; e < product.columns / 8; e++) {
@@ -257,7 +336,9 @@ static void make(sb_exact_launch *launch, const sb_exact_product &product)
 		sb_core_row row;
 
 		for (int k = 0; k < SB_CORE_DEPTH; k++)
-			bits[k] = element(a, 0, i, k);
+			bits[k] = product.a == in_registers
+					  ? element(product.rows, i, k)
+					  : element(launch->shared + product.a, 0, i, k);
 		sb_core_row_set(&row, product.format, bits);
 		for (int e = 0; e < product.columns / 8; e++) {
 			float sums[SB_CORE_WIDTH];
@@ -279,10 +360,18 @@ static void finish(sb_exact_launch *launch, size_t number, uint32_t clock)
 		sb_exact_product_read(launch, begin, end, number, clock);
 	};
 
+	for (sb_exact_rows *rows : product.rows) {
+		if (rows != nullptr && !is_as_seen(*rows))
+			sb_exact_fail(SB_EXACT_RACE, product.line,
+				      "registers of a product written before the wait");
+		if (rows != nullptr)
+			rows->pending--;
+	}
 	make(launch, product);
 	for (sb_exact_sums *sums : product.sums)
 		sums->pending--;
-	panels(product.a, 0, 64, use);
+	if (product.a != in_registers)
+		panels(product.a, 0, 64, use);
 	panels(product.b, product.panel_bytes, product.columns, use);
 	warpgroup.products.pop_front();
 	warpgroup.made++;

@@ -63,6 +63,13 @@ struct sb_exact_sums {
 	std::vector<float> value; /* the tensor core's, or what they were at the last fence */
 };
 
+/* Four registers that products read: what they were at the last fence. */
+struct sb_exact_rows {
+	const uint32_t *place;
+	unsigned pending; /* products that are not made yet */
+	uint32_t value[4];
+};
+
 struct sb_exact_thread {
 	sb_fiber fiber;
 	unsigned rank; /* of its block in the cluster */
@@ -78,6 +85,7 @@ struct sb_exact_thread {
 	std::vector<std::pair<uint32_t, uint32_t>>
 		fences; /* epoch and clock of each tensor fence */
 	std::deque<sb_exact_sums> sums;
+	std::deque<sb_exact_rows> rows;
 	std::deque<uint64_t> product_groups; /* committed: the products up to then */
 	uint64_t products, product_fences;
 	uint64_t awaited; /* SB_AT_PRODUCTS: this many are to be made */
@@ -116,6 +124,7 @@ struct sb_exact_product {
 	unsigned asked;		  /* by so many threads, */
 	sb_exact_sums *sums[128]; /* for these accumulators */
 	sb_exact_line line;
+	sb_exact_rows *rows[128]; /* whose registers a is in; or NULL */
 };
 
 struct sb_exact_warpgroup {
