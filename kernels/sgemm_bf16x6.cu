@@ -19,6 +19,7 @@
  * up and splits the cores work for the other.
  */
 #include "thirds.cuh"
+#include "wanted.cuh"
 
 template <int BM, int BN, int BK, int threads, int cluster, int stages, bool cut>
 struct sb_bf16x6_any {
@@ -39,7 +40,8 @@ struct sb_bf16x6_any {
 	static_assert(stages % steps == 1, "");
 	static constexpr unsigned raw_bytes = BM * BK * 4, window_bytes = BN * window * 4;
 	static constexpr unsigned panel = BK * 128;
-	static constexpr int raster = 2048 / BM;
+	using work = sb_wanted<BM, BN, window, cut>;
+	using request = sb_request<work, steps>;
 	static constexpr int consumer_registers = 232, splitter_registers = 40;
 
 	struct shared {
@@ -53,54 +55,6 @@ struct sb_bf16x6_any {
 		int32_t found_b[2][consumers / 32];
 		uint64_t full[stages], empty[stages], come_a[raws], gone_a[raws], come_b[windows_b];
 		uint64_t told;
-	};
-
-	/* Tiles from this block's first on, those passed over that nobody computes; where k is cut,
-	 * of each part of it. */
-	struct work {
-		int index, i, j; /* the tile, in tiles */
-		int begin, end;	 /* its windows; the last may be half empty */
-		unsigned wanted; /* bit h: half h is to be computed */
-
-		SB_DEVICE work() : index((int)sb_block())
-		{
-		}
-
-		SB_DEVICE bool find(const sb_gemm_args &args)
-		{
-			int tiles_m = sb_tiles(args.m, BM), tiles_n = sb_tiles(args.n, BN);
-			int all = tiles_m * tiles_n;
-
-			for (; index < all * sb_parts<cut>(args); advance()) {
-				int part = cut ? index / all : 0;
-				sb_range range = sb_part_range<cut>(args, part);
-				sb_place place =
-					sb_raster<raster>(index - part * all, tiles_m, tiles_n);
-
-				begin = range.begin / window;
-				end = sb_tiles(range.end, window);
-				i = place.row;
-				j = place.column;
-				wanted = 0;
-				SB_UNROLL
-				for (int h = 0; h < halves; h++) {
-					int row = i * halves + h;
-
-					if (row * 128 < args.m &&
-					    (!args.flags_a ||
-					     (sb_tile_flags(args, row, j) & SB_NOT_FP16)))
-						wanted |= 1u << h;
-				}
-				if (wanted)
-					return true;
-			}
-			return false;
-		}
-
-		SB_DEVICE void advance()
-		{
-			index += (int)sb_blocks();
-		}
 	};
 
 	SB_DEVICE static int row_a(int stage, int part, int panel_of)
@@ -125,39 +79,6 @@ struct sb_bf16x6_any {
 			sb_copy_box(sb_rows<BK>(tiles.raw_b, slot * steps + s), args.map_b, j * BN,
 				    k + s * BK, tiles.come_b[slot]);
 	}
-
-	/* What the splitters ask for next: a step of BK of a tile. */
-	struct request {
-		work w;
-		int step;
-		bool more;
-
-		SB_DEVICE request(const sb_gemm_args &args)
-		{
-			begin(args);
-		}
-
-		SB_DEVICE void begin(const sb_gemm_args &args)
-		{
-			more = w.find(args);
-			step = w.begin * steps;
-		}
-
-		/* The next tile comes only when something of it is to be asked for. */
-		SB_DEVICE bool find(const sb_gemm_args &args)
-		{
-			if (step == w.end * steps) {
-				w.advance();
-				begin(args);
-			}
-			return more;
-		}
-
-		SB_DEVICE int left() const
-		{
-			return w.end * steps - step;
-		}
-	};
 
 	/* By one thread: all of it, the rows of A of a step and, if it is a window's last, that
 	 * window of B. The place is one that all left a step before. */
@@ -205,7 +126,6 @@ struct sb_bf16x6_any {
 		sb_warp_barrier();
 		while (ahead > 0) {
 			uint32_t lost[halves] = {};
-			int i = next.w.i;
 
 			SB_ROLLED
 			for (int left = ahead; left > 0; left--) {
@@ -226,7 +146,7 @@ struct sb_bf16x6_any {
 				sb_copy_barrier_wait(tiles.come_a[from], turn_of / raws % 2);
 				turn(tiles, from, to, mine, lost);
 				if (left == 1)
-					tell(args, tiles, to, i, lost);
+					tell(tiles, to, lost);
 				sb_tensor_fence();
 				sb_warp_barrier();
 				if (sb_thread() % 32 == 0) {
@@ -241,25 +161,20 @@ struct sb_bf16x6_any {
 	}
 
 	/* Of a tile all of whose part of k has been split: says what is lost of its rows to those
-	 * that write, and to all. */
-	SB_DEVICE static void tell(const sb_gemm_args &args, shared &tiles, int stage, int i,
-				   const uint32_t (&lost)[halves])
+	 * that write. */
+	SB_DEVICE static void tell(shared &tiles, int stage, const uint32_t (&lost)[halves])
 	{
 		int32_t found = 0;
 
 		SB_UNROLL
 		for (int h = 0; h < halves; h++)
 			found |= sb_warp_any((lost[h] & 0xffff) != 0) ? 1 << h : 0;
-		if (sb_thread() % 32 != 0)
-			return;
-		sb_put_int(tiles.found, stage, sb_warp() - consumers / 32, found);
-		SB_UNROLL
-		for (int h = 0; h < halves; h++)
-			if (args.flags_a && found >> h & 1 && (i * halves + h) * 128 < args.m)
-				sb_raise_flags(args.flags_a + (i * halves + h), SB_NOT_BF16);
+		if (sb_thread() % 32 == 0)
+			sb_put_int(tiles.found, stage, sb_warp() - consumers / 32, found);
 	}
 
-	/* The same of a multiplying warp's columns, of its tile number `tile`. */
+	/* The same of a multiplying warp's columns, of its tile number `tile`; and says it to all.
+	 */
 	SB_DEVICE static void tell_b(const sb_gemm_args &args, shared &tiles, unsigned tile, int j,
 				     uint32_t lost)
 	{
@@ -274,8 +189,9 @@ struct sb_bf16x6_any {
 	}
 
 	/*
-	 * Which halves are to be written. What of k was not in this launch has its flags raised
-	 * already; flags that others raise meanwhile are of what was found here as well.
+	 * Which halves are to be written; says to all what is lost of the tile's rows. What of k
+	 * was not in this launch has its flags raised already; flags that others raise meanwhile
+	 * are of what was found here as well.
 	 */
 	SB_DEVICE static unsigned written(const sb_gemm_args &args, shared &tiles, int stage,
 					  unsigned tile, const work &w)
@@ -284,10 +200,16 @@ struct sb_bf16x6_any {
 
 		if (!args.flags_a)
 			return w.wanted;
-		sb_copy_barrier_wait(tiles.told, tile % 2);
 		SB_UNROLL
 		for (int s = 0; s < split_warps; s++)
 			found |= (unsigned)sb_get_int(tiles.found, stage, s);
+		SB_UNROLL
+		for (int h = 0; h < halves; h++)
+			if (sb_thread() == 0 && found >> h & 1 && (w.i * halves + h) * 128 < args.m)
+				sb_raise_flags(args.flags_a + (w.i * halves + h), SB_NOT_BF16);
+		if (cut)
+			return 0;
+		sb_copy_barrier_wait(tiles.told, tile % 2);
 		SB_UNROLL
 		for (int c = 0; c < consumers / 32; c++)
 			columns |= (unsigned)sb_get_int(tiles.found_b, (int)(tile % 2), c);
@@ -304,8 +226,10 @@ struct sb_bf16x6_any {
 		sb_ring<stages> at[steps];
 		sb_ring<windows_b> b;
 		unsigned tile; /* how many tiles have been done */
+		int column;    /* the first of a thread's two */
 
-		SB_DEVICE place() : at(), b(), tile(0)
+		SB_DEVICE place()
+		    : at(), b(), tile(0), column(sb_warp() / 4 * 64 + sb_fragment_row())
 		{
 			SB_UNROLL
 			for (int s = 1; s < steps; s++) {
@@ -371,8 +295,7 @@ struct sb_bf16x6_any {
 			if (step > 0)
 				now.advance();
 			sb_copy_barrier_wait(tiles.come_b[now.b.stage], now.b.parity);
-			sb_take_thirds(tiles.raw_b, now.b.stage * window, sb_warp() / 4 * 64, part,
-				       lost);
+			sb_take_thirds(tiles.raw_b, now.b.stage * window, now.column, part, lost);
 			if (last && step + 1 == count)
 				tell_b(args, tiles, now.tile, j, lost);
 			SB_UNROLL
@@ -415,7 +338,7 @@ struct sb_bf16x6_any {
 				add_up(args, tiles, now, last ? left : chunk_windows, last, w.j,
 				       lost, total);
 				/* What has been found in the tile came with its last window. */
-				if (last && !cut)
+				if (last)
 					write = written(args, tiles, now.at[steps - 1].stage,
 							now.tile, w);
 				release(tiles, now);
@@ -436,7 +359,7 @@ struct sb_bf16x6_any {
 			now.tile++;
 			SB_UNROLL
 			for (int h = 0; h < halves; h++)
-				if (write >> h & 1)
+				if (!cut && write >> h & 1)
 					sb_finish_fragment<true>(args, w.i * BM + h * 128,
 								 w.j * BN + group * 64, total[h]);
 		}

@@ -109,17 +109,17 @@ template <int BK, int splitters, int first_of> struct sb_thirds {
 
 /*
  * By a thread of a warpgroup that multiplies: its part of the fragments of 16 * `count` rows of k
- * from `row` on and 64 columns from `column` on, those along the products' rows. Of the two columns
- * that a thread has, 8 apart, every other lane reads the second one first: rows of 128 floats all
- * lie in the same banks, and so but two lanes meet in one. Adds to `lost`.
+ * from `row` on, of `column` and the one 8 further, which lie along the products' rows. Every other
+ * lane reads the second one first: rows of 128 floats all lie in the same banks, and so but two
+ * lanes meet in one. Adds to `lost`.
  */
 template <int count, int rows, int width>
 SB_DEVICE void sb_take_thirds(const float (&raw)[rows][width], int row, int column,
 			      sb_words4 (&part)[3][count], uint32_t &lost)
 {
-	int k = row + sb_fragment_column(), first = column + sb_fragment_row();
+	int k = row + sb_fragment_column();
 	bool odd = sb_thread() % 2 != 0;
-	int near = first + (odd ? 8 : 0), far = first + (odd ? 0 : 8);
+	int near = column + (odd ? 8 : 0), far = column + (odd ? 0 : 8);
 	sb_float4 x[2 * count];
 	sb_words2 words[3][2 * count];
 

@@ -4,8 +4,7 @@
  * warpgroup wait for it and not before; until then what it reads must not be written. A thread's
  * accumulators belong to the tensor core from the first product to the hold after the wait for the
  * last one, and are full of a NaN meanwhile that no thread may read or overwrite. What a thread had
- * in them before, or has done with them since, a fence must come between. Registers that products
- * read keep what they were at the fence before them, until the wait.
+ * in them before, or has done with them since, a fence must come between.
  */
 #include "exact_state.h"
 #include "exact_calls.h"
@@ -19,10 +18,7 @@ static constexpr uint32_t given_away = 0x7fb0dead;
 /* In place of an operand's offset in shared memory. */
 static constexpr size_t in_registers = SIZE_MAX;
 
-/* An array of a scope that is over may be looked at too: what is there then means nothing. */
-#define ANY_SCOPE __attribute__((no_sanitize("address")))
-
-ANY_SCOPE static bool is_given_away(const sb_exact_sums &sums)
+SB_ANY_SCOPE static bool is_given_away(const sb_exact_sums &sums)
 {
 	for (size_t i = 0; i < sums.value.size(); i++) {
 		const volatile float *from = sums.place + i;
@@ -41,29 +37,13 @@ static void give_away(const sb_exact_sums &sums)
 		memcpy(sums.place + i, &given_away, sizeof given_away);
 }
 
-ANY_SCOPE static void look(sb_exact_sums *sums)
+SB_ANY_SCOPE static void look(sb_exact_sums *sums)
 {
 	const volatile uint32_t *from = reinterpret_cast<const volatile uint32_t *>(sums->place);
 	uint32_t *to = reinterpret_cast<uint32_t *>(sums->value.data());
 
 	for (size_t i = 0; i < sums->value.size(); i++)
 		to[i] = from[i];
-}
-
-ANY_SCOPE static void look(sb_exact_rows *rows)
-{
-	const volatile uint32_t *from = rows->place;
-
-	for (int i = 0; i < 4; i++)
-		rows->value[i] = from[i];
-}
-
-ANY_SCOPE static bool is_as_seen(const sb_exact_rows &rows)
-{
-	const volatile uint32_t *now = rows.place;
-
-	return now[0] == rows.value[0] && now[1] == rows.value[1] && now[2] == rows.value[2] &&
-	       now[3] == rows.value[3];
 }
 
 static bool is_as_seen(const sb_exact_sums &sums)
@@ -85,9 +65,7 @@ void sb_exact_product_fence()
 	sb_exact_thread &self = sb_exact_self();
 
 	self.product_fences++;
-	for (sb_exact_rows &rows : self.rows)
-		if (rows.pending == 0)
-			look(&rows);
+	sb_exact_rows_fence(&self);
 	for (sb_exact_sums &sums : self.sums)
 		if (!sums.given)
 			look(&sums);
@@ -148,26 +126,6 @@ void sb_exact_product_hold(float *place, unsigned count, sb_exact_line line)
 	memcpy(place, sums->value.data(), count * sizeof(float));
 	sums->given = false;
 	sums->held = sb_exact_self().product_fences;
-}
-
-/* The thread's registers are read by one product more. */
-static sb_exact_rows *lend(const uint32_t *place, sb_exact_line line)
-{
-	sb_exact_thread &self = sb_exact_self();
-	auto rows = std::find_if(self.rows.begin(), self.rows.end(),
-				 [=](const sb_exact_rows &r) { return r.place == place; });
-
-	if (rows == self.rows.end()) {
-		if (self.product_fences == 0)
-			sb_exact_fail(SB_EXACT_RACE, line, "a product before the first fence");
-		self.rows.push_back({place, 0, {place[0], place[1], place[2], place[3]}});
-		rows = self.rows.end() - 1;
-	}
-	if (!is_as_seen(*rows))
-		sb_exact_fail(SB_EXACT_RACE, line, "registers of a product written %s",
-			      rows->pending > 0 ? "before the wait" : "after the fence");
-	rows->pending++;
-	return &*rows;
 }
 
 static sb_exact_warpgroup &own_warpgroup(sb_exact_line line)
@@ -236,7 +194,7 @@ static void ask(const sb_exact_product &asked, float *d, const uint32_t *rows)
 	bool first = product.asked++ == 0;
 
 	thread = (size_t)sb_exact_now.thread % 128;
-	product.rows[thread] = rows != nullptr ? lend(rows, asked.line) : nullptr;
+	product.rows[thread] = rows != nullptr ? sb_exact_rows_lend(rows, asked.line) : nullptr;
 	if (first || self.products % 32 == (uint64_t)sb_exact_now.thread % 32)
 		ask(&product, first);
 	product.sums[thread] = give(d, (unsigned)asked.columns / 2, asked.line);
@@ -309,14 +267,6 @@ static float *sum_of(const sb_exact_product &product, int row, int column)
 			->value[(size_t)(column / 8 * 4 + row % 16 / 8 * 2 + column % 2)];
 }
 
-/* Element (row, k) of the rows' operand in registers. */
-static uint16_t element(sb_exact_rows *const *rows, int row, int k)
-{
-	const uint32_t *words = rows[row / 16 * 32 + row % 8 * 4 + k % 8 / 2]->value;
-
-	return (uint16_t)(words[k / 8 * 2 + row % 16 / 8] >> k % 2 * 16);
-}
-
 static void make(sb_exact_launch *launch, const sb_exact_product &product)
 {
 	/* On the heap: a library that is opened late has little room for what each thread has. */
@@ -337,7 +287,7 @@ static void make(sb_exact_launch *launch, const sb_exact_product &product)
 
 		for (int k = 0; k < SB_CORE_DEPTH; k++)
 			bits[k] = product.a == in_registers
-					  ? element(product.rows, i, k)
+					  ? sb_exact_rows_element(product, i, k)
 					  : element(launch->shared + product.a, 0, i, k);
 		sb_core_row_set(&row, product.format, bits);
 		for (int e = 0; e < product.columns / 8; e++) {
@@ -360,13 +310,7 @@ static void finish(sb_exact_launch *launch, size_t number, uint32_t clock)
 		sb_exact_product_read(launch, begin, end, number, clock);
 	};
 
-	for (sb_exact_rows *rows : product.rows) {
-		if (rows != nullptr && !is_as_seen(*rows))
-			sb_exact_fail(SB_EXACT_RACE, product.line,
-				      "registers of a product written before the wait");
-		if (rows != nullptr)
-			rows->pending--;
-	}
+	sb_exact_rows_return(product);
 	make(launch, product);
 	for (sb_exact_sums *sums : product.sums)
 		sums->pending--;
