@@ -28,7 +28,7 @@ struct sb_bf16x6_any {
 	static constexpr int split_warps = splitters / 32;
 	static_assert(splitters == 128 && BK == 16 && BN == 128 && cluster == 1, "");
 	/* A warpgroup's sums, and those of the half of the columns that it multiplies at a time. */
-	static constexpr int halves = BM / 128, held = BM / 2, half = 64;
+	static constexpr int halves = BM / 128, half = 64;
 	static constexpr int chunk_windows = SB_SPLIT_CHUNK / window;
 	using thirds = sb_thirds<BK, splitters, consumers>;
 	/*
@@ -42,7 +42,10 @@ struct sb_bf16x6_any {
 	static constexpr unsigned panel = BK * 128;
 	using work = sb_wanted<BM, BN, window, cut>;
 	using request = sb_request<work, steps>;
-	static constexpr int consumer_registers = 232, splitter_registers = 40;
+	/* The block has 168 a thread; two halves' sums, those of one, and three parts take 216. */
+	static constexpr int consumer_registers = halves > 1 ? 232 : 208;
+	static constexpr int splitter_registers =
+		(168 * threads - consumers * consumer_registers) / splitters;
 
 	struct shared {
 		alignas(1024) uint16_t a[stages * parts * panels_a * BK][64];
