@@ -60,42 +60,29 @@ struct sb_bf16x6_any {
 		uint64_t told;
 	};
 
-	SB_DEVICE static int row_a(int stage, int part, int panel_of)
-	{
-		return ((stage * parts + part) * panels_a + panel_of) * BK;
-	}
-
-	/* By one thread: asks for BK rows of A from k on, or for a window of B. What is beyond the
-	 * maps comes as zeros. */
-	SB_DEVICE static void ask_a(const sb_gemm_args &args, shared &tiles, int slot, int i, int k)
-	{
-		sb_copy_barrier_expect(tiles.come_a[slot], raw_bytes);
-		sb_copy_box(sb_rows<BK>(tiles.raw_a, slot), args.map_a, i * BM, k,
-			    tiles.come_a[slot]);
-	}
-
-	SB_DEVICE static void ask_b(const sb_gemm_args &args, shared &tiles, int slot, int j, int k)
-	{
-		sb_copy_barrier_expect(tiles.come_b[slot], window_bytes);
-		SB_UNROLL
-		for (int s = 0; s < steps; s++)
-			sb_copy_box(sb_rows<BK>(tiles.raw_b, slot * steps + s), args.map_b, j * BN,
-				    k + s * BK, tiles.come_b[slot]);
-	}
-
-	/* By one thread: all of it, the rows of A of a step and, if it is a window's last, that
-	 * window of B. The place is one that all left a step before. */
+	/*
+	 * By one thread: asks for what is next, the rows of A of a step and, if it is a window's
+	 * last, that window of B. The place is one that all left a step before. What is beyond the
+	 * maps comes as zeros.
+	 */
 	SB_DEVICE static void ask(const sb_gemm_args &args, shared &tiles, const request &next,
 				  unsigned turn_of)
 	{
-		int slot = (int)(turn_of % raws), row = next.step * BK;
+		int slot = (int)(turn_of % raws), b = (int)(turn_of / steps % windows_b);
 
 		if (turn_of >= raws)
 			sb_copy_barrier_wait(tiles.gone_a[slot], (turn_of / raws - 1) % 2);
-		ask_a(args, tiles, slot, next.w.i, row);
-		if (turn_of % steps == steps - 1)
-			ask_b(args, tiles, (int)(turn_of / steps % windows_b), next.w.j,
-			      row + BK - window);
+		sb_copy_barrier_expect(tiles.come_a[slot], raw_bytes);
+		sb_copy_box(sb_rows<BK>(tiles.raw_a, slot), args.map_a, next.w.i * BM,
+			    next.step * BK, tiles.come_a[slot]);
+		if (turn_of % steps != steps - 1)
+			return;
+		sb_copy_barrier_expect(tiles.come_b[b], window_bytes);
+		SB_UNROLL
+		for (int s = 0; s < steps; s++)
+			sb_copy_box(sb_rows<BK>(tiles.raw_b, b * steps + s), args.map_b,
+				    next.w.j * BN, (next.step + s + 1 - steps) * BK,
+				    tiles.come_b[b]);
 	}
 
 	/* BK rows of A. Reads go ahead of stores, which would hold them up. */
@@ -187,6 +174,8 @@ struct sb_bf16x6_any {
 			return;
 		if (found)
 			sb_raise_flags(args.flags_b + j, SB_NOT_BF16);
+		if (cut)
+			return;
 		sb_put_int(tiles.found_b, (int)(tile % 2), sb_warp(), found);
 		sb_copy_barrier_arrive(tiles.told);
 	}
@@ -272,10 +261,12 @@ struct sb_bf16x6_any {
 		for (int p = 0; p < 6; p++) {
 			SB_UNROLL
 			for (int s = 0; s < steps; s++) {
-				int row = row_a(now.at[s].stage, order_a[p], h * 2);
+				int row = now.at[s].stage * parts + order_a[p];
 
-				sb_mma_bf16<128>(temp, part[order_b[p]][s],
-						 sb_mma_at(tiles.a[row], panel), p > 0 || s > 0);
+				sb_mma_bf16<128>(
+					temp, part[order_b[p]][s],
+					sb_mma_at(tiles.a[(row * panels_a + h * 2) * BK], panel),
+					p > 0 || s > 0);
 			}
 		}
 	}
