@@ -223,11 +223,7 @@ struct sb_bf16x6_any {
 		SB_DEVICE place()
 		    : at(), b(), tile(0), column(sb_warp() / 4 * 64 + sb_fragment_row())
 		{
-			SB_UNROLL
-			for (int s = 1; s < steps; s++) {
-				at[s] = at[s - 1];
-				at[s].advance();
-			}
+			at[1].advance();
 		}
 
 		SB_DEVICE void advance()
