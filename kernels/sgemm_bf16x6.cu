@@ -155,12 +155,13 @@ struct sb_bf16x6_any {
 	SB_DEVICE static void tell(shared &tiles, int stage, const uint32_t (&lost)[halves])
 	{
 		int32_t found = 0;
+		int warp = sb_warp() - consumers / 32;
 
 		SB_UNROLL
 		for (int h = 0; h < halves; h++)
 			found |= sb_warp_any((lost[h] & 0xffff) != 0) ? 1 << h : 0;
 		if (sb_thread() % 32 == 0)
-			sb_put_int(tiles.found, stage, sb_warp() - consumers / 32, found);
+			sb_put_int(tiles.found, stage, warp, found);
 	}
 
 	/* The same of a multiplying warp's columns, of its tile number `tile`; and says it to all.
@@ -169,6 +170,7 @@ struct sb_bf16x6_any {
 				     uint32_t lost)
 	{
 		bool found = sb_warp_any((lost & 0xffff) != 0);
+		int warp = sb_warp();
 
 		if (!args.flags_a || sb_thread() % 32 != 0)
 			return;
@@ -176,7 +178,7 @@ struct sb_bf16x6_any {
 			sb_raise_flags(args.flags_b + j, SB_NOT_BF16);
 		if (cut)
 			return;
-		sb_put_int(tiles.found_b, (int)(tile % 2), sb_warp(), found);
+		sb_put_int(tiles.found_b, (int)(tile % 2), warp, found);
 		sb_copy_barrier_arrive(tiles.told);
 	}
 

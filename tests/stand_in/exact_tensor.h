@@ -15,8 +15,10 @@
 	extern "C" const unsigned name##_pairs = 2;                                                \
 	extern "C" void name(const args_type args)
 
+/* By all lanes, which must meet here. */
 static inline int sb_warp()
 {
+	(void)sb_exact_warp_any(false);
 	return sb_exact_now.thread / 32;
 }
 
