@@ -159,49 +159,52 @@ SB_DEVICE void sb_keep4(const sb_gemm_args &args, int chunk, int i, int j, const
 /*
  * C from the sums of 64 rows and 2 * count columns, the warpgroup's first of which are (j, i); or,
  * kept, those of a chunk. Neighbouring lanes exchange halves of two groups of eight columns, so
- * that each has four in a row.
+ * that each has four in a row. Woven, columns are in the order of thirds.cuh.
  */
-template <bool kept, int count>
+template <bool kept, bool woven, int count>
 SB_DEVICE void sb_store_fragment(const sb_gemm_args &args, int chunk, int i, int j,
 				 const float (&sums)[count])
 {
 	int lane = sb_thread_anew() % 32;
 	bool wide = !kept && sb_wide_c(args), odd = lane % 2 == 1;
-	int column = i + lane % 4 * 2 + (odd ? 6 : 0), row = j + sb_warp() % 4 * 16 + lane / 4;
+	int four = woven ? lane % 2 * 4 + lane % 4 / 2 * 32 : lane % 4 * 2 + (odd ? 6 : 0);
+	int column = i + four, row = j + sb_warp() % 4 * 16 + lane / 4;
 
 	SB_UNROLL
 	for (int c = 0; c < count; c += 8) {
+		int at = column + (woven ? c / 32 * 64 + c % 32 : 2 * c);
+
 		SB_UNROLL
 		for (int h = 0; h < 2; h++) {
 			const float *near = &sums[c + 2 * h], *far = &sums[c + 4 + 2 * h];
 			float give0 = odd ? near[0] : far[0], give1 = odd ? near[1] : far[1];
 			float take0 = sb_shuffle_xor(give0, 1), take1 = sb_shuffle_xor(give1, 1);
-			float four[4] = {odd ? take0 : near[0], odd ? take1 : near[1],
-					 odd ? far[0] : take0, odd ? far[1] : take1};
+			float sum[4] = {odd ? take0 : near[0], odd ? take1 : near[1],
+					odd ? far[0] : take0, odd ? far[1] : take1};
 
 			if (kept) {
-				sb_keep4(args, chunk, column + 2 * c, row + 8 * h, four);
+				sb_keep4(args, chunk, at, row + 8 * h, sum);
 				continue;
 			}
 			if (args.resume)
-				sb_add_left4(args, wide, column + 2 * c, row + 8 * h, four);
-			sb_finish4(args, wide, column + 2 * c, row + 8 * h, four);
+				sb_add_left4(args, wide, at, row + 8 * h, sum);
+			sb_finish4(args, wide, at, row + 8 * h, sum);
 		}
 	}
 }
 
-template <int count>
+template <bool woven = false, int count>
 SB_DEVICE void sb_finish_fragment(const sb_gemm_args &args, int i, int j,
 				  const float (&sums)[count])
 {
-	sb_store_fragment<false>(args, 0, i, j, sums);
+	sb_store_fragment<false, woven>(args, 0, i, j, sums);
 }
 
-template <int count>
+template <bool woven = false, int count>
 SB_DEVICE void sb_keep_fragment(const sb_gemm_args &args, int chunk, int i, int j,
 				const float (&sums)[count])
 {
-	sb_store_fragment<true>(args, chunk, i, j, sums);
+	sb_store_fragment<true, woven>(args, chunk, i, j, sums);
 }
 
 #endif

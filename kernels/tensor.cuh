@@ -41,7 +41,8 @@ SB_DEVICE unsigned sb_shared_address(const void *p)
 	return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/* The warp's number, in a form that the compiler knows to be the same for all of the warp. */
+/* The warp's number, in a form that the compiler knows to be the same for all of the warp: by all
+ * of its lanes. */
 SB_DEVICE int sb_warp()
 {
 	return __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);

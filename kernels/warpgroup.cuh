@@ -98,6 +98,23 @@ template <int count> SB_DEVICE void sb_mma_hold(float (&d)[count])
 		: SB_D32(d, 0), SB_D32(d, 32)                                                      \
 		: "l"((a).descriptor), "l"((b).descriptor), "r"((int)(add)))
 
+#define SB_PRODUCT_OF_ROWS_128(d, a, b, add, kind)                                                 \
+	asm volatile(                                                                              \
+		"{\n\t"                                                                            \
+		".reg .pred adds;\n\t"                                                             \
+		"setp.ne.b32 adds, %69, 0;\n\t"                                                    \
+		"wgmma.mma_async.sync.aligned.m64n128k16.f32." kind "." kind " {"                  \
+		"%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "           \
+		"%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+		"%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+		"%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, "      \
+		"%63}, "                                                                           \
+		"{%64, %65, %66, %67}, %68, adds, 1, 1, 1;\n\t"                                    \
+		"}"                                                                                \
+		: SB_D32(d, 0), SB_D32(d, 32)                                                      \
+		: "r"((a).x[0]), "r"((a).x[1]), "r"((a).x[2]), "r"((a).x[3]), "l"((b).descriptor), \
+		  "r"((int)(add)))
+
 /*
  * d = a * b, or d += a * b: 64 of a along the rows, N of b along the columns, 16 of k. Thread t of
  * the warpgroup holds, for each c < N / 8, in d[4 * c + 2 * h + e] the element of row
@@ -121,6 +138,19 @@ SB_DEVICE void sb_mma_bf16(float (&d)[N / 2], sb_mma_tile a, sb_mma_tile b, bool
 		SB_PRODUCT_64(d, a, b, add, "bf16");
 	else
 		SB_PRODUCT_128(d, a, b, add, "bf16");
+}
+
+/*
+ * The same with a in the threads' registers: t holds, for each half of 8 of k and each h, in
+ * a.x[2 * half + h] the elements of row t / 32 * 16 + t % 32 / 4 + 8 * h and of k = 8 * half + t %
+ * 4
+ * * 2 and the next one. Until the wait they must not change either.
+ */
+template <int N>
+SB_DEVICE void sb_mma_bf16(float (&d)[N / 2], const sb_words4 &a, sb_mma_tile b, bool add)
+{
+	static_assert(N == 128, "the width that kernels use");
+	SB_PRODUCT_OF_ROWS_128(d, a, b, add, "bf16");
 }
 
 #endif

@@ -65,13 +65,14 @@ fp16x3: scales read by all before a stage is left|kernels/sgemm_fp16x3.cu|/All l
 fp16x3: barriers made before the other block uses them|kernels/sgemm_fp16x3.cu|0,/sb_cluster_barrier();/s/sb_cluster_barrier();/;/|test_emulated_kernels
 fp16x3: nobody leaves before the other|kernels/sgemm_fp16x3.cu|/Nobody leaves/{n;d}|test_emulated_kernels
 fp16x3: barriers published|kernels/sgemm_fp16x3.cu|/sb_copy_barrier_publish();/d|test_emulated_kernels
-bf16x6: a tile of floats after its copy|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.come/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
-bf16x6: floats overwritten after all have read them|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.gone/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
-bf16x6: a warp has read floats before a lane says so|kernels/sgemm_bf16x6.cu|/sb_warp_barrier();/{N;N;/tiles.gone/s/sb_warp_barrier();//}|test_emulated_kernels
+bf16x6: floats of A after their copy|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.come_a/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
+bf16x6: floats of B after their copy|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.come_b/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
+bf16x6: floats overwritten after all have read them|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.gone_a/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
 bf16x6: a stage filled again after it was read|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.empty/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
 bf16x6: products after the split|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.full/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
+bf16x6: what the other warpgroup has found, after it said so|kernels/sgemm_bf16x6.cu|/sb_copy_barrier_wait(tiles.told/{:a;/;/!{N;ba};s/.*/;/}|test_emulated_kernels
 bf16x6: the tensor core sees what was stored|kernels/sgemm_bf16x6.cu|/sb_tensor_fence();/d|test_emulated_kernels
-bf16x6: a warp has stored before a lane says so|kernels/sgemm_bf16x6.cu|/sb_tensor_fence();/{n;d}|test_emulated_kernels
+bf16x6: a warp has read and stored before a lane says so|kernels/sgemm_bf16x6.cu|/sb_tensor_fence();/{n;d}|test_emulated_kernels
 bf16x6: products after a fence|kernels/sgemm_bf16x6.cu|/sb_mma_fence();/d|test_emulated_kernels
 bf16x6: sums after their products|kernels/sgemm_bf16x6.cu|/sb_mma_wait<0>();/d|test_emulated_kernels
 bf16x6: sums held|kernels/sgemm_bf16x6.cu|/sb_mma_hold(temp);/d|test_emulated_kernels

@@ -22,6 +22,10 @@ void sb_exact_tensor_fence(void);
 void sb_exact_product_fence(void);
 void sb_exact_product_ask(int bf16, float *d, int columns, const uint16_t *a, const uint16_t *b,
 			  unsigned panel_bytes, bool add, sb_exact_line line);
+/* The rows' operand is in the threads' registers: four words of each. */
+void sb_exact_product_ask_rows(int bf16, float *d, int columns, const uint32_t *a,
+			       const uint16_t *b, unsigned panel_bytes, bool add,
+			       sb_exact_line line);
 void sb_exact_product_commit(void);
 void sb_exact_product_wait(unsigned left, sb_exact_line line);
 void sb_exact_product_hold(float *d, unsigned count, sb_exact_line line);

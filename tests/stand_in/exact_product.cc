@@ -15,10 +15,10 @@
 /* What a thread finds in accumulators that are not its own. */
 static constexpr uint32_t given_away = 0x7fb0dead;
 
-/* An array of a scope that is over may be looked at too: what is there then means nothing. */
-#define ANY_SCOPE __attribute__((no_sanitize("address")))
+/* In place of an operand's offset in shared memory. */
+static constexpr size_t in_registers = SIZE_MAX;
 
-ANY_SCOPE static bool is_given_away(const sb_exact_sums &sums)
+SB_ANY_SCOPE static bool is_given_away(const sb_exact_sums &sums)
 {
 	for (size_t i = 0; i < sums.value.size(); i++) {
 		const volatile float *from = sums.place + i;
@@ -37,7 +37,7 @@ static void give_away(const sb_exact_sums &sums)
 		memcpy(sums.place + i, &given_away, sizeof given_away);
 }
 
-ANY_SCOPE static void look(sb_exact_sums *sums)
+SB_ANY_SCOPE static void look(sb_exact_sums *sums)
 {
 	const volatile uint32_t *from = reinterpret_cast<const volatile uint32_t *>(sums->place);
 	uint32_t *to = reinterpret_cast<uint32_t *>(sums->value.data());
@@ -65,6 +65,7 @@ void sb_exact_product_fence()
 	sb_exact_thread &self = sb_exact_self();
 
 	self.product_fences++;
+	sb_exact_rows_fence(&self);
 	for (sb_exact_sums &sums : self.sums)
 		if (!sums.given)
 			look(&sums);
@@ -157,7 +158,8 @@ static void ask(sb_exact_product *product, bool first)
 		sb_exact_product_may_read(launch, begin, end, product->line);
 	};
 
-	panels(product->a, 0, 64, use);
+	if (product->a != in_registers)
+		panels(product->a, 0, 64, use);
 	panels(product->b, product->panel_bytes, product->columns, use);
 }
 
@@ -173,35 +175,62 @@ static size_t operand(const uint16_t *piece, size_t panel_bytes, int width, sb_e
 	return offset;
 }
 
-void sb_exact_product_ask(int bf16, float *d, int columns, const uint16_t *a, const uint16_t *b,
-			  unsigned panel_bytes, bool add, sb_exact_line line)
+static void ask(const sb_exact_product &asked, float *d, const uint32_t *rows)
 {
 	sb_exact_thread &self = sb_exact_self();
-	sb_exact_warpgroup &warpgroup = own_warpgroup(line);
-	size_t place = (size_t)(self.products++ - warpgroup.made);
-	sb_exact_product asked = {bf16 ? SB_CORE_BF16 : SB_CORE_FP16,
-				  operand(a, 0, 64, line),
-				  operand(b, panel_bytes, columns, line),
-				  panel_bytes,
-				  columns,
-				  add,
-				  0,
-				  {},
-				  line};
+	sb_exact_warpgroup &warpgroup = own_warpgroup(asked.line);
+	size_t place = (size_t)(self.products++ - warpgroup.made), thread;
 
 	if (place == warpgroup.products.size())
 		warpgroup.products.push_back(asked);
 	sb_exact_product &product = warpgroup.products[place];
 
 	if (product.format != asked.format || product.a != asked.a || product.b != asked.b ||
-	    product.panel_bytes != panel_bytes || product.columns != columns || product.add != add)
-		sb_exact_fail(SB_EXACT_RACE, line,
+	    product.panel_bytes != asked.panel_bytes || product.columns != asked.columns ||
+	    product.add != asked.add)
+		sb_exact_fail(SB_EXACT_RACE, asked.line,
 			      "the threads of a warpgroup ask for different products");
 	/* One lane of each warp, another one each time, is asked whether it sees the operands. */
 	bool first = product.asked++ == 0;
+
+	thread = (size_t)sb_exact_now.thread % 128;
+	product.rows[thread] = rows != nullptr ? sb_exact_rows_lend(rows, asked.line) : nullptr;
 	if (first || self.products % 32 == (uint64_t)sb_exact_now.thread % 32)
 		ask(&product, first);
-	product.sums[sb_exact_now.thread % 128] = give(d, (unsigned)columns / 2, line);
+	product.sums[thread] = give(d, (unsigned)asked.columns / 2, asked.line);
+}
+
+void sb_exact_product_ask(int bf16, float *d, int columns, const uint16_t *a, const uint16_t *b,
+			  unsigned panel_bytes, bool add, sb_exact_line line)
+{
+	ask({bf16 ? SB_CORE_BF16 : SB_CORE_FP16,
+	     operand(a, 0, 64, line),
+	     operand(b, panel_bytes, columns, line),
+	     panel_bytes,
+	     columns,
+	     add,
+	     0,
+	     {},
+	     line,
+	     {}},
+	    d, nullptr);
+}
+
+void sb_exact_product_ask_rows(int bf16, float *d, int columns, const uint32_t *a,
+			       const uint16_t *b, unsigned panel_bytes, bool add,
+			       sb_exact_line line)
+{
+	ask({bf16 ? SB_CORE_BF16 : SB_CORE_FP16,
+	     in_registers,
+	     operand(b, panel_bytes, columns, line),
+	     panel_bytes,
+	     columns,
+	     add,
+	     0,
+	     {},
+	     line,
+	     {}},
+	    d, a);
 }
 
 void sb_exact_product_commit()
@@ -242,7 +271,7 @@ static void make(sb_exact_launch *launch, const sb_exact_product &product)
 {
 	/* On the heap: a library that is opened late has little room for what each thread has. */
 	std::vector<sb_core_eight> eights((size_t)(product.columns / 8));
-	const unsigned char *a = launch->shared + product.a, *b = launch->shared + product.b;
+	const unsigned char *b = launch->shared + product.b;
 
 	for (int k = 0; k < SB_CORE_DEPTH; k++)
 		for (int e = 0; e < product.columns / 8; e++) {
@@ -257,7 +286,9 @@ static void make(sb_exact_launch *launch, const sb_exact_product &product)
 		sb_core_row row;
 
 		for (int k = 0; k < SB_CORE_DEPTH; k++)
-			bits[k] = element(a, 0, i, k);
+			bits[k] = product.a == in_registers
+					  ? sb_exact_rows_element(product, i, k)
+					  : element(launch->shared + product.a, 0, i, k);
 		sb_core_row_set(&row, product.format, bits);
 		for (int e = 0; e < product.columns / 8; e++) {
 			float sums[SB_CORE_WIDTH];
@@ -279,10 +310,12 @@ static void finish(sb_exact_launch *launch, size_t number, uint32_t clock)
 		sb_exact_product_read(launch, begin, end, number, clock);
 	};
 
+	sb_exact_rows_return(product);
 	make(launch, product);
 	for (sb_exact_sums *sums : product.sums)
 		sums->pending--;
-	panels(product.a, 0, 64, use);
+	if (product.a != in_registers)
+		panels(product.a, 0, 64, use);
 	panels(product.b, product.panel_bytes, product.columns, use);
 	warpgroup.products.pop_front();
 	warpgroup.made++;

@@ -54,6 +54,9 @@ struct sb_exact_async {
 	unsigned bytes, whole, group; /* bytes are copied, zeros follow up to the whole */
 };
 
+/* A thread's array whose scope is over may be looked at too: what is there then means nothing. */
+#define SB_ANY_SCOPE __attribute__((no_sanitize("address")))
+
 /* Accumulators of a fiber: its own, or given to the tensor core until it holds them again. */
 struct sb_exact_sums {
 	float *place;
@@ -61,6 +64,13 @@ struct sb_exact_sums {
 	unsigned pending;	  /* products that are not made yet */
 	uint64_t held;		  /* when it had them back: its count of fences then */
 	std::vector<float> value; /* the tensor core's, or what they were at the last fence */
+};
+
+/* Four registers that products read: what they were at the last fence. */
+struct sb_exact_rows {
+	const uint32_t *place;
+	unsigned pending; /* products that are not made yet */
+	uint32_t value[4];
 };
 
 struct sb_exact_thread {
@@ -78,6 +88,7 @@ struct sb_exact_thread {
 	std::vector<std::pair<uint32_t, uint32_t>>
 		fences; /* epoch and clock of each tensor fence */
 	std::deque<sb_exact_sums> sums;
+	std::deque<sb_exact_rows> rows;
 	std::deque<uint64_t> product_groups; /* committed: the products up to then */
 	uint64_t products, product_fences;
 	uint64_t awaited; /* SB_AT_PRODUCTS: this many are to be made */
@@ -116,6 +127,7 @@ struct sb_exact_product {
 	unsigned asked;		  /* by so many threads, */
 	sb_exact_sums *sums[128]; /* for these accumulators */
 	sb_exact_line line;
+	sb_exact_rows *rows[128]; /* whose registers a is in; or NULL */
 };
 
 struct sb_exact_warpgroup {
@@ -215,6 +227,13 @@ bool sb_exact_copy_idle(const sb_exact_launch *launch);
 /* exact_product.cc: makes the products that a warpgroup waits for. */
 bool sb_exact_products_release(sb_exact_launch *launch);
 bool sb_exact_products_idle(const sb_exact_launch *launch);
+
+/* exact_rows.cc: at a product's fence, when the running fiber asks for a product, when it is made.
+ */
+void sb_exact_rows_fence(sb_exact_thread *thread);
+sb_exact_rows *sb_exact_rows_lend(const uint32_t *place, sb_exact_line line);
+void sb_exact_rows_return(const sb_exact_product &product);
+uint16_t sb_exact_rows_element(const sb_exact_product &product, int row, int k);
 
 /* exact_counts.cc */
 void sb_exact_count_begin(sb_exact_launch *launch);

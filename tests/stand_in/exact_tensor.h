@@ -15,8 +15,10 @@
 	extern "C" const unsigned name##_pairs = 2;                                                \
 	extern "C" void name(const args_type args)
 
+/* By all lanes, which must meet here. */
 static inline int sb_warp()
 {
+	(void)sb_exact_warp_any(false);
 	return sb_exact_now.thread / 32;
 }
 
@@ -296,6 +298,14 @@ static inline void sb_mma_bf16(float (&d)[N / 2], sb_mma_tile a, sb_mma_tile b, 
 {
 	static_assert(N % 8 == 0 && N <= 256, "");
 	sb_exact_product_ask(true, d, N, a.piece, b.piece, b.panel_bytes, add, line);
+}
+
+template <int N>
+static inline void sb_mma_bf16(float (&d)[N / 2], const sb_words4 &a, sb_mma_tile b, bool add,
+			       SB_HERE)
+{
+	static_assert(N % 8 == 0 && N <= 256, "");
+	sb_exact_product_ask_rows(true, d, N, a.x, b.piece, b.panel_bytes, add, line);
 }
 
 #endif
