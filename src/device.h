@@ -55,8 +55,8 @@ struct sb_device {
 	sb_cu_device handle;
 	sb_cu_context context;
 	sb_cu_stream streams[SB_STREAMS];
-	/* The next launch there waits as for a copy (launch.h). */
-	bool apart[SB_STREAMS];
+	/* What was launched there last leaves room for what follows (launch.h). */
+	bool leads[SB_STREAMS];
 	sb_cu_event events[SB_DEVICE_EVENTS];
 	char name[96];
 	int arch; /* 10 major + minor of the compute capability */

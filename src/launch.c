@@ -12,6 +12,8 @@
 #define FOLLOWS_ARCH	     90 /* kernels that are launched so wait by themselves (device.cuh) */
 #define REGISTERS_LEAST	     64 /* of a thread of any kernel on the tensor cores */
 
+enum role { PREPARES, MULTIPLIES, SUMS };
+
 enum module_state { MODULE_UNTRIED, MODULE_LOADED, MODULE_REFUSED };
 
 static struct module {
@@ -220,7 +222,7 @@ static enum sb_status make_map(struct sb_device *device, struct sb_tensor_map *m
 
 void sb_launch_apart(struct sb_device *device, enum sb_stream stream)
 {
-	device->apart[stream] = true;
+	device->leads[stream] = false;
 }
 
 static enum sb_status launch_overlapping(struct sb_device *device, sb_cu_function function,
@@ -247,16 +249,16 @@ static enum sb_status launch_overlapping(struct sb_device *device, sb_cu_functio
 }
 
 static enum sb_status launch(struct sb_device *device, sb_cu_function function, int64_t blocks,
-			     int threads, int dynamic, bool follows, enum sb_stream stream,
+			     int threads, int dynamic, enum role role, enum sb_stream stream,
 			     void *args)
 {
 	void *parameters[] = {args};
-	bool apart = device->apart[stream];
+	bool follows = role == SUMS || (role == PREPARES && device->leads[stream]);
 
 	if (blocks > INT32_MAX) /* the limit of a grid's first dimension */
 		return SB_DECLINE;
-	device->apart[stream] = false;
-	if (follows && !apart && device->arch >= FOLLOWS_ARCH && device->cu->launch_with)
+	device->leads[stream] = role == PREPARES;
+	if (follows && device->arch >= FOLLOWS_ARCH && device->cu->launch_with)
 		return launch_overlapping(device, function, blocks, threads, dynamic, stream,
 					  parameters);
 	return sb_device_check(device,
@@ -278,7 +280,7 @@ enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args
 	if (status != SB_OK)
 		return status;
 	return launch(device, found->function, sb_ceil_div((int64_t)args->m * args->n, sum->be),
-		      sum->threads, 0, true, stream, args);
+		      sum->threads, 0, SUMS, stream, args);
 }
 
 /* The words by which the warps of persistent blocks tell each other that sums are there. */
@@ -325,7 +327,7 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 		status = lower_flags(device, kernel, args, blocks, stream);
 	if (status == SB_OK)
 		status = launch(device, found->function, blocks, kernel->threads, kernel->dynamic,
-				false, stream, args);
+				MULTIPLIES, stream, args);
 	if (status == SB_OK && slabs > 1)
 		status = sb_launch_sum(device, args, stream);
 	return status;
@@ -344,7 +346,7 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 	return launch(device, found->function,
 		      sb_ceil_div(args->padded_extent, pack->bi) *
 			      sb_ceil_div(args->padded_depth, pack->bk),
-		      pack->threads, 0, true, stream, &copy);
+		      pack->threads, 0, PREPARES, stream, &copy);
 }
 
 enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_args *args,
@@ -360,7 +362,7 @@ enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_a
 	return launch(device, found->function,
 		      sb_ceil_div(args->padded_extent, split->bi) *
 			      sb_ceil_div(args->padded_depth, split->bk),
-		      split->threads, 0, true, stream, &copy);
+		      split->threads, 0, PREPARES, stream, &copy);
 }
 
 enum sb_status sb_launch_tiers(struct sb_device *device, const struct sb_tiers *tiers,

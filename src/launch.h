@@ -26,10 +26,11 @@ enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kerne
 enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb_tiers *tiers);
 
 /*
- * Where the device can, a kernel that packs, splits or adds up is brought to the multiprocessors
- * that the kernel before it in the stream leaves, and waits there until that has ended
- * (device.cuh). After this the next launch in the stream is not: for those who take the time of
- * products in a row.
+ * Where the device can, a kernel that packs or splits behind another of these, or adds up what a
+ * product left, is brought to the multiprocessors that the one before leaves, and waits there until
+ * that has ended (device.cuh). Behind a product it would keep them from that of the other stream.
+ * After this the next launch in the stream is not, either: for those who take the time of products
+ * in a row.
  */
 void sb_launch_apart(struct sb_device *device, enum sb_stream stream);
 
