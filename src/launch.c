@@ -1,32 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launch.h"
 
-#include <string.h>
-
-#include "images.h"
+#include "function.h"
 #include "whole.h"
 
 #define DEFAULT_SHARED_LIMIT (48 << 10)
-#define MODULES_MAX	     64
-#define FUNCTIONS_MAX	     128
 #define FOLLOWS_ARCH	     90 /* kernels that are launched so wait by themselves (device.cuh) */
-#define REGISTERS_LEAST	     64 /* of a thread of any kernel on the tensor cores */
 
 enum role { PREPARES, MULTIPLIES, SUMS };
-
-enum module_state { MODULE_UNTRIED, MODULE_LOADED, MODULE_REFUSED };
-
-static struct module {
-	enum module_state state;
-	sb_cu_module module;
-} modules[SB_DEVICES][MODULES_MAX];
-
-static struct function {
-	const char *name; /* NULL: free */
-	sb_cu_function function;
-	bool raised; /* its limit of dynamic shared memory */
-	bool solid;  /* there is something behind the symbol */
-} functions[SB_DEVICES][FUNCTIONS_MAX];
 
 struct sb_target sb_launch_target(const struct sb_device *device)
 {
@@ -38,107 +19,17 @@ struct sb_target sb_launch_target(const struct sb_device *device)
 	};
 }
 
-static enum sb_status load(struct sb_device *device, int row)
-{
-	struct module *module = &modules[device->index][row];
-	enum sb_status status;
-
-	if (module->state == MODULE_LOADED)
-		return SB_OK;
-	if (module->state == MODULE_REFUSED)
-		return SB_DECLINE;
-	status = sb_device_check(device,
-				 device->cu->module_load(&module->module, sb_images_row(row)->data),
-				 "loading an image");
-	if (status == SB_OK)
-		module->state = MODULE_LOADED;
-	else if (status == SB_DECLINE)
-		module->state = MODULE_REFUSED;
-	return status;
-}
-
-static enum sb_status look_in(struct sb_device *device, int row, struct function *entry)
-{
-	enum sb_status status = load(device, row);
-
-	if (status != SB_OK)
-		return status;
-	return sb_device_check(device,
-			       device->cu->module_function(&entry->function,
-							   modules[device->index][row].module,
-							   entry->name),
-			       "looking for a kernel");
-}
-
-/* A source file may hold several methods: the image of the method's own name is tried first. */
-static enum sb_status look_everywhere(struct sb_device *device, const char *source,
-				      struct function *entry)
-{
-	enum sb_status status = SB_DECLINE;
-
-	for (int own = 1; own >= 0; own--)
-		for (int row = 0; row < sb_images_count() && row < MODULES_MAX; row++) {
-			if ((strcmp(sb_images_row(row)->source, source) == 0) != own)
-				continue;
-			status = look_in(device, row, entry);
-			if (status != SB_DECLINE)
-				return status;
-		}
-	return status;
-}
-
-static enum sb_status find(struct sb_device *device, const char *source, const char *name,
-			   struct function **found)
-{
-	struct function *own = functions[device->index];
-	enum sb_status status;
-	int i;
-
-	for (i = 0; i < FUNCTIONS_MAX && own[i].name; i++)
-		if (strcmp(own[i].name, name) == 0) {
-			*found = &own[i];
-			return SB_OK;
-		}
-	if (i == FUNCTIONS_MAX)
-		return SB_DECLINE;
-	own[i].name = name;
-	status = look_everywhere(device, source, &own[i]);
-	if (status != SB_OK)
-		own[i].name = NULL;
-	*found = &own[i];
-	return status;
-}
-
-/*
- * Where an image is not of the architecture whose instructions a kernel needs, its symbol is there
- * with nothing behind it: that needs few registers, which these kernels never do with.
- */
-static enum sb_status look_behind(struct sb_device *device, struct function *function)
-{
-	int registers = 0;
-	enum sb_status status;
-
-	if (function->solid)
-		return SB_OK;
-	status = sb_device_check(
-		device,
-		device->cu->function_get(&registers, SB_CU_FUNC_NUM_REGS, function->function),
-		"asking about a kernel");
-	function->solid = status == SB_OK && registers >= REGISTERS_LEAST;
-	return status == SB_OK && !function->solid ? SB_DECLINE : status;
-}
-
 static enum sb_status find_gemm(struct sb_device *device, const struct sb_kernel *kernel,
-				struct function **found)
+				struct sb_function **found)
 {
 	const struct sb_target target = sb_launch_target(device);
 	enum sb_status status;
 
 	if (!sb_registry_runs(kernel, &target))
 		return SB_DECLINE;
-	status = find(device, kernel->source, kernel->name, found);
+	status = sb_function_find(device, kernel->source, kernel->name, found);
 	if (status == SB_OK && kernel->arithmetic != SB_STRICT)
-		status = look_behind(device, *found);
+		status = sb_function_look_behind(device, *found);
 	if (status != SB_OK || (*found)->raised || kernel->dynamic <= DEFAULT_SHARED_LIMIT)
 		return status;
 	status = sb_device_check(device,
@@ -153,26 +44,26 @@ static enum sb_status find_gemm(struct sb_device *device, const struct sb_kernel
 static enum sb_status find_sums(struct sb_device *device)
 {
 	enum sb_status status = SB_OK;
-	struct function *found;
+	struct sb_function *found;
 
 	for (int i = 0; status == SB_OK && i < sb_registry_sums(); i++) {
 		const struct sb_sum_kernel *sum = sb_registry_sum_row(i);
 
-		status = find(device, sum->source, sum->name, &found);
+		status = sb_function_find(device, sum->source, sum->name, &found);
 	}
 	return status;
 }
 
 enum sb_status sb_launch_prepare(struct sb_device *device, const struct sb_kernel *kernel)
 {
-	struct function *found;
+	struct sb_function *found;
 	enum sb_status status = find_gemm(device, kernel, &found);
 
 	for (int across = 0; status == SB_OK && kernel->form != SB_FORM_ANY && across <= 1;
 	     across++) {
 		const struct sb_pack_kernel *pack = sb_registry_pack(across);
 
-		status = find(device, pack->source, pack->name, &found);
+		status = sb_function_find(device, pack->source, pack->name, &found);
 	}
 	if (status == SB_OK && sb_registry_splits(kernel))
 		status = find_sums(device);
@@ -184,7 +75,7 @@ enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb
 	const struct sb_kernel *all[SB_TIERS_KERNELS];
 	int count = sb_registry_tiers_kernels(tiers, all);
 	enum sb_status status = SB_OK;
-	struct function *found;
+	struct sb_function *found;
 
 	for (int i = 0; status == SB_OK && i < count; i++)
 		status = sb_launch_prepare(device, all[i]);
@@ -194,7 +85,7 @@ enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb
 	for (int raw = 0; status == SB_OK && raw <= (tiers->fp16x3 != NULL); raw++) {
 		const struct sb_split_kernel *split = sb_registry_split(raw);
 
-		status = find(device, split->source, split->name, &found);
+		status = sb_function_find(device, split->source, split->name, &found);
 	}
 	return status;
 }
@@ -274,8 +165,8 @@ enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args
 	const struct sb_sum_kernel *sum = sb_registry_sum(
 		args->m, args->n, sb_ceil_div(args->k, args->part ? args->chunk : SB_SLAB),
 		sb_launch_target(device).multiprocessors);
-	struct function *found;
-	enum sb_status status = find(device, sum->source, sum->name, &found);
+	struct sb_function *found;
+	enum sb_status status = sb_function_find(device, sum->source, sum->name, &found);
 
 	if (status != SB_OK)
 		return status;
@@ -308,7 +199,7 @@ static int64_t blocks_of(const struct sb_kernel *kernel, const struct sb_gemm_ar
 enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *kernel,
 			      struct sb_gemm_args *args, enum sb_stream stream)
 {
-	struct function *found;
+	struct sb_function *found;
 	enum sb_status status = find_gemm(device, kernel, &found);
 	int64_t slabs = sb_registry_slabs(kernel, args->k);
 	int64_t blocks = blocks_of(kernel, args, sb_launch_target(device).multiprocessors);
@@ -338,8 +229,8 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 {
 	const struct sb_pack_kernel *pack = sb_registry_pack(args->from_k == 1);
 	struct sb_pack_args copy = *args;
-	struct function *found;
-	enum sb_status status = find(device, pack->source, pack->name, &found);
+	struct sb_function *found;
+	enum sb_status status = sb_function_find(device, pack->source, pack->name, &found);
 
 	if (status != SB_OK)
 		return status;
@@ -354,8 +245,8 @@ enum sb_status sb_launch_split(struct sb_device *device, const struct sb_split_a
 {
 	const struct sb_split_kernel *split = sb_registry_split(args->panel != NULL);
 	struct sb_split_args copy = *args;
-	struct function *found;
-	enum sb_status status = find(device, split->source, split->name, &found);
+	struct sb_function *found;
+	enum sb_status status = sb_function_find(device, split->source, split->name, &found);
 
 	if (status != SB_OK)
 		return status;
@@ -395,7 +286,7 @@ enum sb_status sb_launch_facts(struct sb_device *device, const struct sb_kernel 
 			       struct sb_kernel_facts *facts)
 {
 	const struct sb_driver *cu = device->cu;
-	struct function *found;
+	struct sb_function *found;
 	enum sb_status status = find_gemm(device, kernel, &found);
 	const struct {
 		int attribute, *value;
