@@ -125,6 +125,40 @@ SB_DEVICE void sb_add_chunk(const sb_gemm_args &args, float (&sums)[count], int 
 	}
 }
 
+/*
+ * The same by all of a tile, of which a thread's first `kept` fours wait in shared memory, where no
+ * other block is in the way; the others, which come from work, are on their way meanwhile.
+ */
+template <int size, int threads, int kept, int count>
+SB_DEVICE void sb_add_chunk_kept(const sb_gemm_args &args, float (&here)[kept][threads * 4],
+				 float (&sums)[count], bool first, bool last)
+{
+	constexpr int away = count / 4 - kept;
+	const sb_float4 none = {{0.0f, 0.0f, 0.0f, 0.0f}};
+	int thread = sb_thread_anew();
+	float *p = args.work + ((int64_t)sb_block() * size + thread * 4);
+	sb_float4 left[away];
+
+	SB_UNROLL
+	for (int u = 0; u < away; u++)
+		left[u] = first ? none : sb_load4(p + u * 4 * threads);
+	SB_UNROLL
+	for (int f = 0; f < count / 4; f++) {
+		sb_float4 four = f >= kept ? left[f - kept]
+				 : first   ? none
+					   : sb_get4(here, f, thread * 4);
+
+		SB_UNROLL
+		for (int e = 0; e < 4; e++)
+			sums[4 * f + e] = four.x[e] = sb_add(four.x[e], sums[4 * f + e]);
+		if (!last && f < kept)
+			sb_put4(here, f, thread * 4, four);
+		else if (!last)
+			sb_store4(p + (f - kept) * 4 * threads, four);
+	}
+	sb_warp_barrier();
+}
+
 /* The sums of the chunks before come first. */
 SB_DEVICE void sb_add_left4(const sb_gemm_args &args, bool wide, int i, int j, float (&sums)[4])
 {

@@ -35,6 +35,8 @@ struct sb_fp16x3_any {
 	using scale = typename scales::scale;
 	/* Bytes of 64 rows or columns of a step: both planes, as they lie in memory. */
 	static constexpr unsigned panel = planes * BK * 128;
+	/* Fours of a thread's sums of the chunks before that find room beside the tiles. */
+	static constexpr int kept = cut ? 1 : 7;
 	/* Rows of tiles that are neighbours in the raster, in pairs. */
 	static constexpr int raster = 2048 / BM / cluster;
 
@@ -43,6 +45,7 @@ struct sb_fp16x3_any {
 		alignas(1024) uint16_t b[stages * groups * planes * BK][64];
 		typename scales::copies scale;
 		uint64_t full[stages], empty[stages];
+		alignas(16) float sums[kept][cut ? 1 : consumers * 4];
 	};
 
 	/* Pairs of tiles from this cluster's first on, those passed over that nobody computes;
@@ -292,9 +295,10 @@ struct sb_fp16x3_any {
 					add_up<true>(tiles, at, chunk, slot, group, total);
 				else
 					add_up<false>(tiles, at, chunk, slot, group, total);
-				if (!cut)
-					sb_add_chunk<BM * BN, consumers, held / 4>(
-						args, total, 0, 1, begin == 0, left <= chunk_steps);
+				if constexpr (!cut)
+					sb_add_chunk_kept<BM * BN, consumers>(
+						args, tiles.sums, total, begin == w.begin,
+						left <= chunk_steps);
 				else if (w.own)
 					sb_keep_fragment(args, begin / chunk_steps, w.i * BM,
 							 w.j * BN + group * 64, total);
