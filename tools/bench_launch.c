@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "clock.h"
+
 /* The longest that a queued piece of work may take. */
 #define PATIENCE 120.0
 
@@ -314,13 +316,13 @@ static double once(struct sb_bench_launch *launch, sb_bench_queue *queue, int co
 	return (double)milliseconds / 1e3 / count;
 }
 
-/* How many to run in a row: what the events themselves cost does not count then. */
-static int in_a_row(double seconds, double enough)
+/* How many to run in a row, of each so many seconds; one that takes hardly any counts as `least`.
+ * What the events themselves cost does not count then. */
+static int in_a_row(double seconds, double sustained)
 {
-	const double least =
-		1.0 / 64 * 1e-3; /* one that takes less is taken for one that takes this */
+	const double enough = 1e-3, least = enough / 64;
 
-	return 1 + (int)(enough / (seconds > least ? seconds : least));
+	return 1 + (int)(sb_longer(sustained, enough) / sb_longer(seconds, least));
 }
 
 double sb_bench_launch_median(struct sb_bench_launch *launch, struct sb_bench_pace pace,

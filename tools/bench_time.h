@@ -9,7 +9,8 @@
 
 /*
  * How often to repeat; fewer times where that would take longer than `budget` seconds. A run of a
- * kernel is so many launches in a row that they take `sustained` seconds.
+ * kernel is so many launches in a row that they take `sustained` seconds, and a millisecond at
+ * least.
  */
 struct sb_bench_pace {
 	int repeat;
