@@ -82,17 +82,20 @@ template <int count> SB_DEVICE void sb_mma_hold(float (&d)[count])
 		     : SB_D32(d, 0)                                                                \
 		     : "l"((a).descriptor), "l"((b).descriptor), "r"((int)(add)))
 
+#define SB_SUMS_OF_128                                                                             \
+	"%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                   \
+	"%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "         \
+	"%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "         \
+	"%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, "              \
+	"%63"
+
 #define SB_PRODUCT_128(d, a, b, add, kind)                                                         \
 	asm volatile(                                                                              \
 		"{\n\t"                                                                            \
 		".reg .pred adds;\n\t"                                                             \
 		"setp.ne.b32 adds, %66, 0;\n\t"                                                    \
 		"wgmma.mma_async.sync.aligned.m64n128k16.f32." kind "." kind " {"                  \
-		"%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "           \
-		"%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-		"%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-		"%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, "      \
-		"%63}, "                                                                           \
+		SB_SUMS_OF_128 "}, "                                                               \
 		"%64, %65, adds, 1, 1, 1, 1;\n\t"                                                  \
 		"}"                                                                                \
 		: SB_D32(d, 0), SB_D32(d, 32)                                                      \
@@ -104,11 +107,7 @@ template <int count> SB_DEVICE void sb_mma_hold(float (&d)[count])
 		".reg .pred adds;\n\t"                                                             \
 		"setp.ne.b32 adds, %69, 0;\n\t"                                                    \
 		"wgmma.mma_async.sync.aligned.m64n128k16.f32." kind "." kind " {"                  \
-		"%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "           \
-		"%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-		"%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-		"%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, "      \
-		"%63}, "                                                                           \
+		SB_SUMS_OF_128 "}, "                                                               \
 		"{%64, %65, %66, %67}, %68, adds, 1, 1, 1;\n\t"                                    \
 		"}"                                                                                \
 		: SB_D32(d, 0), SB_D32(d, 32)                                                      \
@@ -142,9 +141,8 @@ SB_DEVICE void sb_mma_bf16(float (&d)[N / 2], sb_mma_tile a, sb_mma_tile b, bool
 
 /*
  * The same with a in the threads' registers: t holds, for each half of 8 of k and each h, in
- * a.x[2 * half + h] the elements of row t / 32 * 16 + t % 32 / 4 + 8 * h and of k = 8 * half + t %
- * 4
- * * 2 and the next one. Until the wait they must not change either.
+ * a.x[2 * half + h] the elements of row t / 32 * 16 + t % 32 / 4 + 8 * h and of the two k from
+ * 8 * half + t % 4 * 2 on. Until the wait they must not change either.
  */
 template <int N>
 SB_DEVICE void sb_mma_bf16(float (&d)[N / 2], const sb_words4 &a, sb_mma_tile b, bool add)
