@@ -48,6 +48,8 @@ void sb_bench_launch_unprepare(struct sb_bench_launch *launch);
  */
 typedef bool sb_bench_queue(struct sb_bench_launch *launch);
 sb_bench_queue sb_bench_launch_gemm, sb_bench_launch_pack, sb_bench_launch_cublas;
+/* Makes one of the panels of a strict kernel. */
+sb_bench_queue sb_bench_launch_pack_a, sb_bench_launch_pack_b;
 /* Splits the panels, or raises all flags; and that with the launches after it. */
 sb_bench_queue sb_bench_launch_split, sb_bench_launch_emulated;
 /* Those after the packing of an emulated product's operands. */
