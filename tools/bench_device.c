@@ -34,7 +34,7 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 								   : sb_bench_launch_gemm);
 	if (emulated)
 		result.split = sb_bench_launch_median(launch, pace, sb_bench_launch_split);
-	if (kernel->form != SB_FORM_ANY)
+	if (launch->panel_a || launch->panel_b)
 		result.pack = sb_bench_launch_median(launch, pace, sb_bench_launch_pack);
 	if (packed && !emulated && result.pack > 0 && result.seconds > 0)
 		result.seconds += result.pack;
@@ -124,6 +124,7 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 		free(results);
 		return false;
 	}
+	launch.in_place = packed;
 	for (int row = 0; row < sb_registry_count(); row++)
 		if (wanted(bench, device, row, shape))
 			results[row] =

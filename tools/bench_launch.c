@@ -142,6 +142,30 @@ static bool take_panel(struct sb_bench_launch *launch, sb_cu_deviceptr *panel,
 	return true;
 }
 
+/* The panel, where the kernel wants one of the operand, packed from there on. */
+static bool take_panels(struct sb_bench_launch *launch)
+{
+	struct sb_gemm_args *gemm = &launch->gemm;
+	bool maps = launch->in_place && !launch->emulated && sb_registry_has_maps(launch->kernel);
+	struct sb_pack_args *a = &launch->pack_a, *b = &launch->pack_b;
+
+	if (!maps || a->from_i != 1 || !sb_launch_mappable(a->from, a->from_k)) {
+		if (!take_panel(launch, &launch->panel_a, a))
+			return false;
+		gemm->a = a->to;
+		gemm->a_m = 1;
+		gemm->a_k = a->ld;
+	}
+	if (!maps || b->from_i != 1 || !sb_launch_mappable(b->from, b->from_k)) {
+		if (!take_panel(launch, &launch->panel_b, b))
+			return false;
+		gemm->b = b->to;
+		gemm->b_n = 1;
+		gemm->b_k = b->ld;
+	}
+	return sb_bench_launch_pack(launch);
+}
+
 static bool take_work(struct sb_bench_launch *launch)
 {
 	const struct sb_bench_shape *shape = launch->product->shape;
@@ -261,18 +285,10 @@ bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_ker
 	}
 	if (!panels)
 		return true;
-	if (!take_panel(launch, &launch->panel_a, &launch->pack_a) ||
-	    !take_panel(launch, &launch->panel_b, &launch->pack_b) ||
-	    !sb_bench_launch_pack(launch) || (launch->emulated && !take_emulated(launch))) {
-		sb_bench_launch_unprepare(launch);
-		return false;
-	}
-	launch->gemm.a = launch->pack_a.to;
-	launch->gemm.b = launch->pack_b.to;
-	launch->gemm.a_m = launch->gemm.b_n = 1;
-	launch->gemm.a_k = launch->pack_a.ld;
-	launch->gemm.b_k = launch->pack_b.ld;
-	return true;
+	if (take_panels(launch) && (!launch->emulated || take_emulated(launch)))
+		return true;
+	sb_bench_launch_unprepare(launch);
+	return false;
 }
 
 void sb_bench_launch_unprepare(struct sb_bench_launch *launch)

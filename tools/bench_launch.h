@@ -16,6 +16,7 @@ struct sb_bench_launch {
 	sb_cu_deviceptr a, b, c; /* as in host memory */
 	sb_cu_event start, end;
 	const struct sb_kernel *kernel;
+	bool in_place; /* panels are made only of what the kernel cannot read as it lies */
 	bool emulated; /* the kernel is the first of these */
 	struct sb_tiers tiers;
 	sb_cu_deviceptr parts[2], flags; /* planes and exponents of A and of B; flags of both */
@@ -37,8 +38,9 @@ bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *devi
 void sb_bench_launch_close(struct sb_bench_launch *launch);
 
 /*
- * Makes a kernel ready, with its panels packed; one of an emulated product with the tiers after it,
- * and its panels split. False if it does not run here. */
+ * Makes a kernel ready, with its panels packed, or those that it needs if in_place is set; one of
+ * an emulated product with the tiers after it, and its panels split. False if it does not run here.
+ */
 bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_kernel *kernel);
 void sb_bench_launch_unprepare(struct sb_bench_launch *launch);
 

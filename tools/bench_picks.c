@@ -63,30 +63,31 @@ static double seconds_of(struct sb_bench_launch *launch, struct sb_bench_pace pa
 	return seconds < 0 ? (double)INFINITY : seconds;
 }
 
-/* What a kernel before it with such tiles took to pack an operand; negative if none did. */
+/* What a kernel before it with such tiles took to pack an operand; 0 if none did. */
 static double known(const struct candidate *c, int before, bool of_a)
 {
 	for (int i = 1; i <= before; i++) {
 		const struct candidate *other = c - i;
 		bool same = of_a ? other->kernel->bm == c->kernel->bm
 				 : other->kernel->bn == c->kernel->bn;
+		double seconds = of_a ? other->pack_a : other->pack_b;
 
-		if (same && other->kernel->form == SB_FORM_PANELS && !isinf(other->gemm))
-			return of_a ? other->pack_a : other->pack_b;
+		if (same && seconds > 0)
+			return seconds;
 	}
-	return -1;
+	return 0;
 }
 
 static void measure_packs(struct sb_bench_launch *launch, struct sb_bench_pace pace,
 			  struct candidate *c, int before)
 {
-	if (c->kernel->form != SB_FORM_PANELS)
-		return;
-	c->pack_a = known(c, before, true);
-	c->pack_b = known(c, before, false);
-	if (c->pack_a < 0)
+	if (launch->panel_a)
+		c->pack_a = known(c, before, true);
+	if (launch->panel_b)
+		c->pack_b = known(c, before, false);
+	if (launch->panel_a && c->pack_a <= 0)
 		c->pack_a = seconds_of(launch, pace, sb_bench_launch_pack_a);
-	if (c->pack_b < 0)
+	if (launch->panel_b && c->pack_b <= 0)
 		c->pack_b = seconds_of(launch, pace, sb_bench_launch_pack_b);
 }
 
@@ -135,8 +136,8 @@ static void write_rows(const struct sb_bench *bench, struct sb_table *table,
 		sb_bench_row(table, shape);
 		sb_table_cell(table, "%s", c->kernel->name);
 		sb_bench_us(table, seconds < 0 ? -1 : c->gemm);
-		sb_bench_us(table, c->kernel->form != SB_FORM_PANELS ? -1 : c->pack_a);
-		sb_bench_us(table, c->kernel->form != SB_FORM_PANELS ? -1 : c->pack_b);
+		sb_bench_us(table, c->pack_a > 0 ? c->pack_a : -1);
+		sb_bench_us(table, c->pack_b > 0 ? c->pack_b : -1);
 		sb_bench_us(table, seconds);
 		sb_bench_us(table, c->predicted);
 		sb_table_cell(table, "%s", i ? "-" : "picked");
@@ -163,6 +164,7 @@ static bool measure_shape(const struct sb_bench *bench, struct sb_table *table,
 		free(all);
 		return false;
 	}
+	launch.in_place = true;
 	count = list(all, device, shape);
 	for (int i = 0; i < count; i++) {
 		measure(&launch, bench->pace, &all[i], i, best);

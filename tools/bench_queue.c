@@ -43,12 +43,14 @@ static bool split_raw(struct sb_bench_launch *launch, const struct sb_pack_args 
 
 bool sb_bench_launch_pack_a(struct sb_bench_launch *launch)
 {
-	return sb_launch_pack(launch->device, &launch->pack_a, SB_STREAM_COMPUTE) == SB_OK;
+	return !launch->panel_a ||
+	       sb_launch_pack(launch->device, &launch->pack_a, SB_STREAM_COMPUTE) == SB_OK;
 }
 
 bool sb_bench_launch_pack_b(struct sb_bench_launch *launch)
 {
-	return sb_launch_pack(launch->device, &launch->pack_b, SB_STREAM_COMPUTE) == SB_OK;
+	return !launch->panel_b ||
+	       sb_launch_pack(launch->device, &launch->pack_b, SB_STREAM_COMPUTE) == SB_OK;
 }
 
 bool sb_bench_launch_pack(struct sb_bench_launch *launch)
