@@ -6,7 +6,7 @@
 #include "clock.h"
 
 /* The longest that a queued piece of work may take. */
-#define PATIENCE 120.0
+#define PATIENCE 30.0
 
 #define FLAGGED 128 /* rows to a flag (args.h) */
 

@@ -150,14 +150,15 @@ static void write_rows(const struct sb_bench *bench, struct sb_table *table,
 }
 
 /* False if the device has not enough memory for the product. */
-static bool measure_shape(const struct sb_bench *bench, struct sb_table *table,
-			  struct sb_device *device, const struct sb_bench_data *data,
-			  const struct sb_bench_shape *shape, struct losses *losses)
+static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct sb_device *device,
+			  const struct sb_bench_data *data, const struct sb_bench_shape *shape,
+			  struct losses *losses)
 {
 	struct candidate *all = calloc((size_t)sb_registry_count(), sizeof *all);
 	struct sb_bench_product product = sb_bench_product(data, shape);
 	double best = (double)INFINITY, cublas = -1;
 	struct sb_bench_launch launch;
+	enum sb_reason why;
 	int count;
 
 	if (!all || !sb_bench_launch_open(&launch, device, &product, NULL)) {
@@ -168,6 +169,10 @@ static bool measure_shape(const struct sb_bench *bench, struct sb_table *table,
 	count = list(all, device, shape);
 	for (int i = 0; i < count; i++) {
 		measure(&launch, bench->pace, &all[i], i, best);
+		if (sb_device_health(&why) == SB_HEALTH_LOST) {
+			sb_page_say(&bench->page, "lost", "by %s", all[i].kernel->name);
+			count = i + 1;
+		}
 		best = total(&all[i]) < best ? total(&all[i]) : best;
 	}
 	if (sb_bench_asked(bench, SB_OPTION_bench_peers))

@@ -55,7 +55,7 @@ static uint64_t blocks(const struct kernel *kernel, const union arguments *a)
 					    ? kernel->cluster
 					    : (uint64_t)world.settings.sms / kernel->cluster *
 						      kernel->cluster);
-	if (kernel->persistent)
+	if (kernel->persistent && tiles(a->gemm.k, kernel->tile_k) + 1 >= kernel->stages)
 		return count < (uint64_t)world.settings.sms ? count : (uint64_t)world.settings.sms;
 	return count * (kernel->split ? tiles(a->gemm.k, SB_SLAB) : 1);
 }
