@@ -99,6 +99,13 @@ bool sb_launch_mappable(const void *base, int64_t ld)
 	return (uintptr_t)base % MAPPABLE == 0 && bytes % MAPPABLE == 0 && bytes < STRIDE_LIMIT;
 }
 
+enum sb_lie sb_launch_lie(const void *base, int64_t ld, bool k_slow)
+{
+	if (sb_launch_mappable(base, ld))
+		return k_slow ? SB_LIE_ALONG : SB_LIE_ACROSS;
+	return k_slow ? SB_LIE_ALONG_WORDS : SB_LIE_ACROSS_WORDS;
+}
+
 static enum sb_status make_map(struct sb_device *device, struct sb_tensor_map *map,
 			       const float *panel, int64_t extent, int64_t depth, int64_t stride,
 			       int box_i, int box_k)

@@ -48,6 +48,8 @@ enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_arg
 
 /* Can a map be made of an operand that lies there, its rows or columns contiguous along m or n? */
 bool sb_launch_mappable(const void *base, int64_t ld);
+/* How one on the device lies, whose k is slow or contiguous. */
+enum sb_lie sb_launch_lie(const void *base, int64_t ld, bool k_slow);
 
 /* Makes C of the sums that work holds, each with a slab's k (args.h). */
 enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args,

@@ -92,6 +92,15 @@ bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *devi
 	return done;
 }
 
+void sb_bench_launch_lie(const struct sb_bench_launch *launch, struct sb_target *target)
+{
+	const struct sb_bench_shape *shape = launch->product->shape;
+	const struct sb_bench_extent *extent = &launch->product->extent;
+
+	target->a = sb_launch_lie((const void *)(uintptr_t)launch->a, extent->lda, !shape->trans_a);
+	target->b = sb_launch_lie((const void *)(uintptr_t)launch->b, extent->ldb, shape->trans_b);
+}
+
 void sb_bench_launch_close(struct sb_bench_launch *launch)
 {
 	const struct sb_driver *cu = launch->device->cu;

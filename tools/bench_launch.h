@@ -35,6 +35,8 @@ struct sb_bench_launch {
  */
 bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *device,
 			  const struct sb_bench_product *product, float *reference);
+/* Adds to a target how the operands lie on the device. */
+void sb_bench_launch_lie(const struct sb_bench_launch *launch, struct sb_target *target);
 void sb_bench_launch_close(struct sb_bench_launch *launch);
 
 /*

@@ -36,13 +36,13 @@ static int by_prediction(const void *x, const void *y)
 }
 
 /* Those that run there and have a rate, the one that is predicted to be best first. */
-static int list(struct candidate *all, const struct sb_device *device,
-		const struct sb_bench_shape *shape)
+static int list(struct candidate *all, const struct sb_bench_launch *launch)
 {
-	struct sb_target target = sb_launch_target(device);
+	const struct sb_bench_shape *shape = launch->product->shape;
+	struct sb_target target = sb_launch_target(launch->device);
 	int count = 0;
 
-	target.packs = true;
+	sb_bench_launch_lie(launch, &target);
 	for (int row = 0; row < sb_registry_count(); row++) {
 		const struct sb_kernel *kernel = sb_registry_row(row);
 		double predicted =
@@ -166,7 +166,7 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 		return false;
 	}
 	launch.in_place = true;
-	count = list(all, device, shape);
+	count = list(all, &launch);
 	for (int i = 0; i < count; i++) {
 		measure(&launch, bench->pace, &all[i], i, best);
 		if (sb_device_health(&why) == SB_HEALTH_LOST) {
