@@ -200,7 +200,7 @@ static void say_losses(struct sb_page *page, const struct losses *losses)
 
 void sb_bench_picks(struct sb_bench *bench)
 {
-	const char *columns[15] = {SB_BENCH_COLUMNS, "kernel",	   "#us",
+	const char *columns[16] = {SB_BENCH_COLUMNS, "kernel",	   "#us",
 				   "#pack_a_us",     "#pack_b_us", "#all_us",
 				   "#predicted_us",  "pick",	   "#x_best"};
 	struct sb_device *device = sb_gpu_device();
@@ -216,8 +216,8 @@ void sb_bench_picks(struct sb_bench *bench)
 	}
 	sb_page_say(&bench->page, "gpu", "%s", device->name);
 	if (sb_bench_asked(bench, SB_OPTION_bench_peers)) {
-		columns[12] = "#cublas_us";
-		columns[13] = "#x_cublas";
+		columns[13] = "#cublas_us";
+		columns[14] = "#x_cublas";
 		sb_page_say(&bench->page, "cublas", "%s",
 			    sb_gpu_no_peers() ? sb_gpu_no_peers() : sb_peer_cublas_open());
 	}
