@@ -12,7 +12,7 @@ static struct {
 static atomic_uint changes = 1;
 
 static _Thread_local struct {
-	int depth, at; /* at: negative where it is not known */
+	short depth, at; /* at: negative where it is not known; short: every thread has it */
 } caller __attribute__((tls_model("initial-exec")));
 
 static int here(void)
@@ -24,7 +24,7 @@ static int here(void)
 
 static void enter(int processor)
 {
-	caller.at = processor;
+	caller.at = (short)processor;
 	if (processor >= 0)
 		atomic_fetch_add(&processors[processor].callers, 1);
 }

@@ -116,8 +116,10 @@ static void with_threads(const void *unused)
 
 	(void)unused;
 	sb_process_start();
-	caller = go(-1);
+	/* Its threads may run where those of the process may. */
 	sb_copy_threads_open();
+	caller = go(-1);
+	(void)sb_copy_threads_help();
 	burst();
 	check_seats(caller);
 	for (int i = 0; i < 4; i++) {
@@ -128,7 +130,6 @@ static void with_threads(const void *unused)
 	}
 	child = fork();
 	if (child == 0) {
-		/* Its threads may run where those of the process may, which is this one alone. */
 		CHECK(sched_setaffinity(0, sizeof whole.mask, whole.mask) == 0);
 		sb_copy_threads_open();
 		go(caller);
@@ -153,8 +154,9 @@ static void confined(const void *unused)
 
 	(void)unused;
 	sb_process_start();
-	there = only(go(-1));
 	sb_copy_threads_open();
+	there = only(go(-1));
+	(void)sb_copy_threads_help();
 	burst();
 	for (int i = 0; i < PIECES; i++)
 		CHECK(sched_setaffinity(seen[i].thread, sizeof there.mask, there.mask) == 0);
