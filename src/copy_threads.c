@@ -21,7 +21,7 @@
 #define STACK	     ((size_t)256 << 10)
 #define WAKE_AT_ONCE 2 /* each of them wakes as many */
 #define LOOK_OUT     60e-6
-#define BURST	     10000000 /* ns without work, after which it is over */
+#define BURST	     500000000 /* ns without work, after which it is over */
 
 /* A piece in a queue: valid while its number is at least `next`. */
 struct place {
@@ -166,7 +166,11 @@ static bool wait_for_bell(unsigned before, const struct timespec *longest)
 	       errno != ETIMEDOUT;
 }
 
-/* An idle library binds nothing: after a burst the seat is given back, asleep as before. */
+/*
+ * An idle library binds nothing: after a burst the seat is given back, asleep as before. To find
+ * one again takes milliseconds beside threads that spin, so between the calls of a program it is
+ * kept.
+ */
 static void sleep_until_rung(struct sb_seat *seat)
 {
 	const struct timespec burst = {.tv_nsec = BURST};
