@@ -46,7 +46,7 @@ END
 printf '  Test: it passes ...passed\n  Test: it was cut off ...\nexit status 139\n' >"$logs/test_cut.card"
 printf '\nskip: no driver to test with\n\nexit status 77\n' >"$logs/test_skip.card"
 for log in cpu strict fp16x3 bf16x6; do
-    printf '  Test: it passes ...passed\n\nexit status 0\n' >"$logs/test_values.$log"
+    printf '  Test: it passes ...passed\n  Test: ones add up ...passed\n\nexit status 0\n' >"$logs/test_values.$log"
     cp "$logs/test_values.$log" "$logs/test_memory.$log"
 done
 printf '  Test: it passes ...FAILED\n    1. x\n\nexit status 1\n' >"$logs/test_memory.bf16x6"
@@ -81,6 +81,12 @@ b5 held
 b6 not run: stand-in: order
 END
 diff "$scratch/wanted" "$scratch/short" || fail 'the logs are read wrongly'
+
+# Where no product went to the card, what scripts say of it counts for nothing.
+cp -r "$logs" "$scratch/blind"
+rm "$scratch/blind/test_values.strict"
+sh "$srcdir/tests/cases_on_a_card.sh" --read "$scratch/blind" | grep -q '^b1 .*| not run: no product' ||
+    fail 'a script is believed without a card'
 
 sh "$srcdir/tests/cases_on_a_card.sh" --mark "$scratch/said" || fail 'nothing can be marked'
 [ "$(sed -n 1p "$scratch/list")" = '# A head stays.' ] || fail 'the head is gone'
