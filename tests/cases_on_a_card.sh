@@ -94,7 +94,7 @@ judge() {
         echo 'not run: no log'
         return
     }
-    # Without a device scripts are content with the CPU: that products go there at all, a suite tells.
+    # Without a device scripts, and test_memory, are content with the CPU: that products go there at all, a suite tells.
     card=no
     ! grep -q '^ *Test: ones add up \.\.\.passed' "$logs/test_values.strict" 2>/dev/null || card=yes
     awk -v card="$card" -v suite="${1%%_*}" -v words="$2" -v route="$3" '
@@ -123,6 +123,8 @@ judge() {
                 else if (!seen) result = skipped ? "not run: " skipped : "failed: exit status " status
                 else if (result == "failed") result = "failed: its assertion"
                 else if (result == "") result = "failed: no result, exit status " status
+                if (result == "held" && route == "gpu" && card == "no")
+                    result = "not run: no product goes to the card"
                 print result
             } else if (status == 77) print "not run: " skipped
             else if (status != 0) print "failed: " (wrong ? wrong : "exit status " status)
