@@ -60,11 +60,15 @@ for driver in $drivers; do
     leaving="$builddir/tests/cases/leaving_blas.so"
     live 'exit-while-starting, a BLAS that leaves' exit-while-starting SHIMBLAS_MODE=gpu \
         SB_STAND_IN=start=300 SHIMBLAS_BACKEND="$leaving"
-    # One that has waited for a start of which nothing came, and is cancelled in the BLAS.
-    began=$(date +%s)
-    live cancel-while-starting cancel-while-starting SHIMBLAS_MODE=gpu SHIMBLAS_LOGFILE=/dev/null \
-        SB_STAND_IN=start=300,from=primary_retain:1:OUT_OF_MEMORY SHIMBLAS_BACKEND="$leaving"
-    [ $(($(date +%s) - began)) -lt 6 ] || fail 'cancel-while-starting: the end was waited for'
+    # One that has waited for a start of which nothing came, and is cancelled in the BLAS. Of a real
+    # start something comes.
+    if [ "$driver" = "$stand_in" ]; then
+        began=$(date +%s)
+        live cancel-while-starting cancel-while-starting SHIMBLAS_MODE=gpu \
+            SHIMBLAS_LOGFILE=/dev/null SHIMBLAS_BACKEND="$leaving" \
+            SB_STAND_IN=start=300,from=primary_retain:1:OUT_OF_MEMORY
+        [ $(($(date +%s) - began)) -lt 6 ] || fail 'cancel-while-starting: the end was waited for'
+    fi
     # Surroundings: no home, no configuration, a full disk for all that is written, nobody to read it.
     live 'no home' plain -u HOME -u XDG_CONFIG_HOME SHIMBLAS_MODE=gpu
     live 'nothing at all' plain -i SHIMBLAS_MODE=gpu
