@@ -62,6 +62,14 @@ ragged() {
     ratios ragged x_cublas
 }
 
+# Every kernel that may be picked, and what is lost by the pick.
+picks() {
+    for list in deepbench ragged skinny; do
+        bench picks --picks --peers --repeat 2 --shapes-from "$here/shapes/$list"
+    done
+    grep '^# regret' "$dir/picks.csv" | sed 's/^#/ /'
+}
+
 # Split included, during half a second each, against the strict kernels and cuBLAS's SGEMM; the second
 # time by bf16x6 alone.
 emulated() {
@@ -105,10 +113,10 @@ programs() {
     "$here/measure_programs.sh" "$command" "$python" | tee "$dir/programs.md"
 }
 
-[ $# -gt 0 ] || set -- squares deepbench ragged emulated calls crossover accuracy programs
+[ $# -gt 0 ] || set -- squares deepbench ragged picks emulated calls crossover accuracy programs
 for part; do
     case $part in
-    squares | deepbench | ragged | emulated | calls | crossover | accuracy | programs) ;;
+    squares | deepbench | ragged | picks | emulated | calls | crossover | accuracy | programs) ;;
     *)
         echo "$0: no part is called $part" >&2
         exit 2

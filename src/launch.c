@@ -5,6 +5,8 @@
 #include "whole.h"
 
 #define DEFAULT_SHARED_LIMIT (48 << 10)
+#define MAPPABLE	     16 /* bytes that a map's address and stride are multiples of */
+#define STRIDE_LIMIT	     ((uint64_t)1 << 40)
 #define FOLLOWS_ARCH	     90 /* kernels that are launched so wait by themselves (device.cuh) */
 
 enum role { PREPARES, MULTIPLIES, SUMS };
@@ -90,12 +92,26 @@ enum sb_status sb_launch_prepare_tiers(struct sb_device *device, const struct sb
 	return status;
 }
 
+bool sb_launch_mappable(const void *base, int64_t ld)
+{
+	const uint64_t bytes = (uint64_t)ld * sizeof(float);
+
+	return (uintptr_t)base % MAPPABLE == 0 && bytes % MAPPABLE == 0 && bytes < STRIDE_LIMIT;
+}
+
+enum sb_lie sb_launch_lie(const void *base, int64_t ld, bool k_slow)
+{
+	if (sb_launch_mappable(base, ld))
+		return k_slow ? SB_LIE_ALONG : SB_LIE_ACROSS;
+	return k_slow ? SB_LIE_ALONG_WORDS : SB_LIE_ACROSS_WORDS;
+}
+
 static enum sb_status make_map(struct sb_device *device, struct sb_tensor_map *map,
 			       const float *panel, int64_t extent, int64_t depth, int64_t stride,
 			       int box_i, int box_k)
 {
-	const uint64_t sizes[2] = {(uint64_t)(sb_ceil_div(extent, box_i) * box_i),
-				   (uint64_t)(sb_ceil_div(depth, box_k) * box_k)};
+	/* Not the padded ones: what lies in place ends there, and the copies bring zeros. */
+	const uint64_t sizes[2] = {(uint64_t)extent, (uint64_t)depth};
 	const uint64_t strides[1] = {(uint64_t)stride * sizeof *panel};
 	const uint32_t box[2] = {(uint32_t)box_i, (uint32_t)box_k};
 	const uint32_t element_strides[2] = {1, 1};

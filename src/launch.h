@@ -36,7 +36,8 @@ void sb_launch_apart(struct sb_device *device, enum sb_stream stream);
 
 /*
  * Launches a GEMM or a pack kernel. The maps of args are filled in here where the kernel reads
- * them: over a as {round up m to BM, round up k to BK} with stride a_k, over b in the same way.
+ * them: over a as {m, k} with stride a_k, over b in the same way; a and b may then be operands as
+ * they lie, if those are mappable.
  * Where the chains of several slabs are to be added up, the sum kernel is launched as well. Work
  * must have room for sb_registry_work() bytes; its strides are filled in here.
  */
@@ -44,6 +45,11 @@ enum sb_status sb_launch_gemm(struct sb_device *device, const struct sb_kernel *
 			      struct sb_gemm_args *args, enum sb_stream stream);
 enum sb_status sb_launch_pack(struct sb_device *device, const struct sb_pack_args *args,
 			      enum sb_stream stream);
+
+/* Can a map be made of an operand that lies there, its rows or columns contiguous along m or n? */
+bool sb_launch_mappable(const void *base, int64_t ld);
+/* How one on the device lies, whose k is slow or contiguous. */
+enum sb_lie sb_launch_lie(const void *base, int64_t ld, bool k_slow);
 
 /* Makes C of the sums that work holds, each with a slab's k (args.h). */
 enum sb_status sb_launch_sum(struct sb_device *device, struct sb_gemm_args *args,

@@ -161,7 +161,10 @@ static enum sb_status work_on_devices(struct work *w, struct sb_decision *decisi
 	    (decision->emulate && status == SB_NO_MEMORY))
 		return status;
 	sb_shares_drop(&w->shares);
-	target.packs = lies(w, SB_PLACE_DEVICE);
+	if (w->shares.places[0] == SB_PLACE_DEVICE)
+		target.a = sb_launch_lie(call->a, call->lda, !call->trans_a);
+	if (w->shares.places[1] == SB_PLACE_DEVICE)
+		target.b = sb_launch_lie(call->b, call->ldb, call->trans_b);
 	kernel = sb_registry_choose(call->m, call->n, call->k, &target);
 	status = sb_shares_try(&w->shares, kernel);
 	/* The plain kernel has the smallest tile and the fewest demands. */

@@ -61,6 +61,7 @@ struct sb_plan_wish {
 	int64_t m, n, k; /* > 0 */
 	bool trans_a, trans_b;
 	enum sb_place place_a, place_b, place_c;
+	bool maps_a, maps_b; /* mappable, if they lie on the device (launch.h) */
 	const struct sb_kernel *kernel;
 	const struct sb_tiers *tiers; /* NULL: not emulated; else the kernel is the first of them */
 	struct sb_plan_pace pace;     /* of emulated products */

@@ -22,23 +22,24 @@ static size_t bytes_of(int64_t lines, int64_t pitch)
 	return (size_t)sb_round_up(lines * pitch * (int64_t)ELEMENT, ALIGNMENT);
 }
 
-static enum sb_way way_of(enum sb_place place, bool k_slow, bool panels_form)
+/* `maps`: the kernel reads a map, which can be made of the operand where it lies. */
+static enum sb_way way_of(enum sb_place place, bool k_slow, bool maps, bool panels_form)
 {
 	bool on_device = place == SB_PLACE_DEVICE;
 
 	if (!panels_form)
 		return on_device ? SB_WAY_IN_PLACE : SB_WAY_LANDED;
 	if (on_device)
-		return SB_WAY_PACKED;
+		return k_slow && maps ? SB_WAY_IN_PLACE : SB_WAY_PACKED;
 	return k_slow ? SB_WAY_LANDED : SB_WAY_RAW;
 }
 
 static void set_operand(struct sb_plan_operand *o, int64_t extent, bool k_slow, enum sb_place place,
-			bool panels_form)
+			bool maps, bool panels_form)
 {
 	o->extent = extent;
 	o->k_slow = k_slow;
-	o->way = way_of(place, k_slow, panels_form);
+	o->way = way_of(place, k_slow, maps, panels_form);
 }
 
 /* How `rows` rows lie in the region, and how many bytes they take. */
@@ -202,10 +203,10 @@ static int64_t whole_width(int64_t extent, int tile, int panels)
 	return sb_round_up(width, tile);
 }
 
-static bool all_in_place(const struct sb_plan_wish *wish)
+static bool all_in_place(const struct sb_plan *plan, const struct sb_plan_wish *wish)
 {
-	return !wish->tiers && wish->kernel->form == SB_FORM_ANY &&
-	       wish->place_a == SB_PLACE_DEVICE && wish->place_b == SB_PLACE_DEVICE &&
+	return plan->operands[SB_OPERAND_A].way == SB_WAY_IN_PLACE &&
+	       plan->operands[SB_OPERAND_B].way == SB_WAY_IN_PLACE &&
 	       wish->place_c == SB_PLACE_DEVICE;
 }
 
@@ -221,8 +222,8 @@ static bool fits_whole(struct sb_plan *plan, const struct sb_plan_wish *wish)
 		struct sb_plan_operand *o = &plan->operands[i];
 
 		set_whole(o,
-			  all_in_place(wish) ? o->extent
-					     : whole_width(o->extent, tiles[i], wish->panels),
+			  all_in_place(plan, wish) ? o->extent
+						   : whole_width(o->extent, tiles[i], wish->panels),
 			  tiles[i], wish->k, plan);
 		plan->raw_pitch[i] = sb_round_up(wish->k, SB_PAD);
 	}
@@ -344,6 +345,7 @@ enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wi
 	const struct sb_kernel *kernel = wish->kernel;
 	/* Padding must not take a size past 31 bits. */
 	const int64_t limit = INT32_MAX - 1024;
+	const bool maps = !wish->tiers && sb_registry_has_maps(kernel);
 
 	memset(plan, 0, sizeof *plan);
 	plan->tile_m = wish->tiers ? wish->tiers->bm : kernel->bm;
@@ -353,9 +355,9 @@ enum sb_status sb_plan_shape(struct sb_plan *plan, const struct sb_plan_wish *wi
 	plan->emulated = wish->tiers != NULL;
 	plan->split = wish->tiers && wish->tiers->fp16x3;
 	set_operand(&plan->operands[SB_OPERAND_A], wish->m, !wish->trans_a, wish->place_a,
-		    plan->panels_form);
+		    maps && wish->maps_a, plan->panels_form);
 	set_operand(&plan->operands[SB_OPERAND_B], wish->n, wish->trans_b, wish->place_b,
-		    plan->panels_form);
+		    maps && wish->maps_b, plan->panels_form);
 	if (wish->m > limit || wish->n > limit || wish->k > limit)
 		return SB_DECLINE;
 	if (fits_whole(plan, wish) || fits_in_parts(plan, wish))

@@ -165,7 +165,8 @@ int64_t sb_registry_blocks(const struct sb_kernel *kernel, int64_t m, int64_t n,
 
 	if (kernel->arithmetic != SB_STRICT)
 		return sb_registry_tensor_blocks(kernel, m, n, 1, most);
-	if (sb_registry_persists(kernel))
+	/* A tile is on its way as far ahead as the next one ends, and no further. */
+	if (sb_registry_persists(kernel) && sb_ceil_div(k, kernel->bk) >= kernel->stages - 1)
 		return tiles < most ? tiles : most;
 	return tiles * sb_registry_slabs(kernel, k);
 }

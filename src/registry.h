@@ -74,13 +74,23 @@ const struct sb_kernel *sb_registry_find(const char *name);
 /* The kernel that serves every shape and every architecture. */
 const struct sb_kernel *sb_registry_plain(void);
 
-/* What a pick asks of a device; registry_pick.c compares all of it. */
+/* How an operand lies that a product is to read. */
+enum sb_lie {
+	SB_LIE_COPIED,	     /* not on the device yet: it comes as the kernel wants it */
+	SB_LIE_ALONG,	     /* on the device, k slow, mappable (launch.h) */
+	SB_LIE_ALONG_WORDS,  /* the same, off 16 bytes */
+	SB_LIE_ACROSS,	     /* on the device, k contiguous, in aligned fours */
+	SB_LIE_ACROSS_WORDS, /* the same, off 16 bytes */
+	SB_LIES
+};
+
+/* What a pick asks of a device and of operands there; registry_pick.c compares all of it. */
 struct sb_target {
 	int arch;	     /* compute capability times ten */
 	int multiprocessors; /* > 0 */
 	int shared;	     /* most bytes of dynamic shared memory that a launch may ask for */
 	bool maps;	     /* tensor maps can be made (there is cuTensorMapEncodeTiled) */
-	bool packs; /* panels must be made there of operands that lie there, behind no copies */
+	enum sb_lie a, b;
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "clock.h"
 #include "registry.h"
 #include "settings.h"
 #include "trace.h"
@@ -26,6 +27,20 @@ static const struct rate {
 #include "rates.def"
 };
 
+/* By how much the rates of a kernel fall where operands lie otherwise than in fours along m or n.
+ */
+static const struct lying {
+	const char *name;
+	double across_a, across_b, words;
+} lyings[] = {
+#define SB_LYING(method, bm_, bn_, bk_, across_a_, across_b_, words_)                              \
+	{.name = "sgemm_" #method "_" #bm_ "x" #bn_ "x" #bk_,                                      \
+	 .across_a = across_a_,                                                                    \
+	 .across_b = across_b_,                                                                    \
+	 .words = words_},
+#include "rates.def"
+};
+
 /* Seconds for the launches, and bytes a second. */
 struct pass {
 	double fixed, rate;
@@ -36,9 +51,26 @@ struct pass {
 		(fixed_) * 1e-6, (rate_)*1e9                                                       \
 	}
 
-/* Making panels: bytes read and written. */
-static const struct pass packing =
-#define SB_PACKING PASS
+/* Making panels: bytes read and written of what is copied, and of what lies on the device. */
+static const struct packing {
+	struct pass copied, along, across;
+} packing =
+#define SB_PACKING(copied_, fixed_, along_, across_)                                               \
+	{                                                                                          \
+		PASS(copied_, along_), PASS(fixed_, along_), PASS(fixed_, across_)                 \
+	}
+#include "rates.def"
+	;
+
+/* Reading operands: bytes that the second-level cache holds, and bytes a second from there and from
+ * memory. */
+static const struct reading {
+	double cached, near, far;
+} reading =
+#define SB_READING(cached_, near_, far_)                                                           \
+	{                                                                                          \
+		(cached_) * 1e6, (near_)*1e9, (far_)*1e9                                           \
+	}
 #include "rates.def"
 	;
 
@@ -108,9 +140,61 @@ static double round_seconds(const struct sb_kernel *kernel, const struct rate *r
 	return seconds;
 }
 
+static bool is_across(enum sb_lie lie)
+{
+	return lie == SB_LIE_ACROSS || lie == SB_LIE_ACROSS_WORDS;
+}
+
+static bool is_words(enum sb_lie lie)
+{
+	return lie == SB_LIE_ALONG_WORDS || lie == SB_LIE_ACROSS_WORDS;
+}
+
+/* Making a panel of an operand, where the kernel wants one: `padded` rows of `extent`. */
+static double pack_seconds(const struct sb_kernel *kernel, enum sb_lie lie, int64_t extent,
+			   int64_t padded, int64_t k)
+{
+	const struct pass *pass = is_across(lie) ? &packing.across : &packing.along;
+
+	if (kernel->form == SB_FORM_ANY)
+		return 0;
+	if (lie == SB_LIE_COPIED)
+		return packing.copied.fixed;
+	if (lie == SB_LIE_ALONG && sb_registry_has_maps(kernel))
+		return 0;
+	return pass->fixed + sizeof(float) * (double)(extent + padded) * (double)k / pass->rate;
+}
+
+/* What the rounds of a kernel take longer by for the way its operands lie. */
+static double lying(const struct sb_kernel *kernel, const struct sb_target *target)
+{
+	double factor = 1;
+
+	for (size_t i = 0; i < COUNT(lyings) && (target->a || target->b); i++) {
+		const struct lying *row = &lyings[i];
+
+		if (kernel->form != SB_FORM_ANY || strcmp(row->name, kernel->name) != 0)
+			continue;
+		factor *= is_across(target->a) ? row->across_a : 1;
+		factor *= is_across(target->b) ? row->across_b : 1;
+		factor *= is_words(target->a) || is_words(target->b) ? row->words : 1;
+	}
+	return factor;
+}
+
+/* Bytes of both operands, once. */
+static double read_seconds(int64_t m, int64_t n, int64_t k)
+{
+	double bytes = sizeof(float) * (double)(m + n) * (double)k;
+
+	return bytes <= reading.cached
+		       ? bytes / reading.near
+		       : reading.cached / reading.near + (bytes - reading.cached) / reading.far;
+}
+
 /* The multiprocessor with the most blocks is waited for; it runs them in rounds. */
-static double predict(const struct sb_kernel *kernel, const struct rate *rate, int64_t m, int64_t n,
-		      int64_t k, int multiprocessors, bool packs)
+static double rounds_seconds(const struct sb_kernel *kernel, const struct rate *rate, int64_t m,
+			     int64_t n, int64_t k, int multiprocessors)
 {
 	/* Steps of panels are whole ones. */
 	int64_t whole =
@@ -118,26 +202,35 @@ static double predict(const struct sb_kernel *kernel, const struct rate *rate, i
 	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : whole;
 	int64_t tiles = sb_registry_tiles(kernel, m, n) * slabs;
 	int64_t most = sb_ceil_div(tiles, multiprocessors), rest = most % rate->together;
+	double seconds = 0;
+
+	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
+	if (sb_registry_persists(kernel) && tiles > multiprocessors)
+		return (double)(most - 1) * rate->ends +
+		       (double)sb_ceil_div(tiles * sb_ceil_div(k, SB_SLAB), multiprocessors) *
+			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
+	seconds +=
+		(double)(sb_ceil_div(most, rate->together) - 1) * rate->ends +
+		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
+	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
+}
+
+static double predict(const struct sb_kernel *kernel, const struct rate *rate, int64_t m, int64_t n,
+		      int64_t k, const struct sb_target *target)
+{
+	int multiprocessors = target->multiprocessors;
 	double seconds = rate->fixed;
 
 	if (kernel->arithmetic != SB_STRICT)
 		return seconds +
 		       sb_registry_tensor_seconds(kernel, rate->full, m, n, k, multiprocessors);
-	if (kernel->form == SB_FORM_PANELS)
-		seconds += packing.fixed;
-	if (kernel->form == SB_FORM_PANELS && packs)
-		seconds += 2.0 * sizeof(float) * (double)(m + n) * (double)k / packing.rate;
-	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
-	if (sb_registry_persists(kernel) && tiles > multiprocessors)
-		return seconds + (double)(most - 1) * rate->ends +
-		       (double)sb_ceil_div(tiles * sb_ceil_div(k, SB_SLAB), multiprocessors) *
-			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
-	if (slabs > 1)
+	seconds += pack_seconds(kernel, target->a, m, sb_round_up(m, kernel->bm), k) +
+		   pack_seconds(kernel, target->b, n, sb_round_up(n, kernel->bn), k);
+	if (sb_registry_slabs(kernel, k) > 1)
 		seconds += sb_registry_sum_seconds((double)sb_registry_work(kernel, m, n, k));
-	seconds +=
-		(double)(sb_ceil_div(most, rate->together) - 1) * rate->ends +
-		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
-	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;
+	return seconds + sb_longer(read_seconds(m, n, k),
+				   lying(kernel, target) *
+					   rounds_seconds(kernel, rate, m, n, k, multiprocessors));
 }
 
 double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n, int64_t k,
@@ -145,8 +238,7 @@ double sb_registry_seconds(const struct sb_kernel *kernel, int64_t m, int64_t n,
 {
 	const struct rate *rate = sb_registry_runs(kernel, target) ? rate_of(kernel) : NULL;
 
-	return rate ? predict(kernel, rate, m, n, k, target->multiprocessors, target->packs)
-		    : (double)INFINITY;
+	return rate ? predict(kernel, rate, m, n, k, target) : (double)INFINITY;
 }
 
 static const struct sb_kernel *pick(int64_t m, int64_t n, int64_t k, const struct sb_target *target)
@@ -172,7 +264,7 @@ static const struct sb_kernel *pick(int64_t m, int64_t n, int64_t k, const struc
 static bool alike(const struct sb_target *x, const struct sb_target *y)
 {
 	return x->arch == y->arch && x->multiprocessors == y->multiprocessors &&
-	       x->shared == y->shared && x->maps == y->maps && x->packs == y->packs;
+	       x->shared == y->shared && x->maps == y->maps && x->a == y->a && x->b == y->b;
 }
 
 /*

@@ -65,6 +65,8 @@ static void make_wish(struct sb_shares *s)
 			 .place_a = s->places[0],
 			 .place_b = s->places[1],
 			 .place_c = s->places[2],
+			 .maps_a = sb_launch_mappable(s->call->a, s->call->lda),
+			 .maps_b = sb_launch_mappable(s->call->b, s->call->ldb),
 			 .kernel = s->kernel,
 			 .tiers = s->emulated ? &s->tiers : NULL,
 			 .pace = pace_of(s),

@@ -207,7 +207,9 @@ static int run(const struct sb_kernel_row *row, struct sb_gemm_args *args, struc
 	int64_t slabs = splits(row) ? up(args->k, SB_SLAB) / SB_SLAB : 1;
 	int64_t extent = (int64_t)args->m * args->n;
 	int64_t tiles = up(args->m, row->BM) / row->BM * (up(args->n, row->BN) / row->BN);
-	int64_t blocks = persists(row) && tiles > 3 ? 3 : tiles * slabs;
+	bool shares =
+		persists(row) && tiles > 3 && up(args->k, row->BK) / row->BK + 1 >= row->stages;
+	int64_t blocks = shares ? 3 : tiles * slabs;
 	int result;
 
 	if (persists(row)) {

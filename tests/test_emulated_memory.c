@@ -22,8 +22,8 @@ static struct product_data prepared[COUNT(shapes)], without_planes[COUNT(shapes)
 static const char fp16x3[] = "sgemm_fp16x3_128x128x64";
 static const char bf16x6sync[] = "sgemm_bf16x6sync_128x128x32";
 
-static const struct sb_target hopper = {90, 132, 232448, true, false};
-static const struct sb_target ampere = {80, 108, 166912, true, false};
+static const struct sb_target hopper = {90, 132, 232448, true, SB_LIE_COPIED, SB_LIE_COPIED};
+static const struct sb_target ampere = {80, 108, 166912, true, SB_LIE_COPIED, SB_LIE_COPIED};
 
 static size_t least_of(const struct product *p, const char *kernel, enum sb_place place_of_c)
 {

@@ -65,6 +65,25 @@ static void slabs_of_k(void)
 	EVERY_ROW(tests);
 }
 
+/* Of many tiles with one step of k each: none may wait for one that nobody fetches. */
+static void tiles_of_one_step(void)
+{
+	for (size_t r = 0; r < sb_kernel_row_count; r++) {
+		const struct sb_kernel_row *row = &sb_kernel_rows[r];
+		struct sb_kernel_case test = {
+			4 * row->BM, 3 * row->BN, 5,	false, false,
+			0,	     0,		  1.0f, 0.0f,  SB_VALUES_PLAIN};
+		const char *wrong;
+
+		if (strcmp(row->method, "persistent") != 0)
+			continue;
+		wrong = sb_kernel_case_run(row, &test, NULL);
+		if (wrong != NULL)
+			fprintf(stderr, "%s\n", wrong);
+		CU_ASSERT(wrong == NULL);
+	}
+}
+
 /* Persistent blocks, three of them here, cut the tiles that they share out. */
 static void tiles_cut_on_borders_of_slabs(void)
 {
@@ -186,6 +205,7 @@ int main(void)
 	CU_ADD_TEST(suite, around_a_tile);
 	CU_ADD_TEST(suite, slabs_of_k);
 	CU_ADD_TEST(suite, tiles_cut_on_borders_of_slabs);
+	CU_ADD_TEST(suite, tiles_of_one_step);
 	CU_ADD_TEST(suite, runs_of_slabs);
 	CU_ADD_TEST(suite, strides_and_alignment);
 	CU_ADD_TEST(suite, alpha_and_beta);

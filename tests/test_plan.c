@@ -17,8 +17,8 @@ static int64_t pick(int64_t least, int64_t most)
 	return least + (int64_t)(state >> 4) % (most - least + 1);
 }
 
-static const struct sb_target hopper = {90, 132, 232448, true, false};
-static const struct sb_target ampere = {80, 108, 166912, true, false};
+static const struct sb_target hopper = {90, 132, 232448, true, SB_LIE_COPIED, SB_LIE_COPIED};
+static const struct sb_target ampere = {80, 108, 166912, true, SB_LIE_COPIED, SB_LIE_COPIED};
 
 /* The tiers of a device, for a k: with planes or without. */
 static void emulate(struct sb_plan_wish *wish, const struct sb_target *target,
@@ -48,6 +48,8 @@ static struct sb_plan_wish random_wish(void)
 		.place_a = places[pick(0, 3)],
 		.place_b = places[pick(0, 3)],
 		.place_c = places[pick(0, 3)],
+		.maps_a = pick(0, 1),
+		.maps_b = pick(0, 1),
 		.kernel = sb_registry_row((int)pick(0, sb_registry_count() - 1)),
 		.device_bytes = (size_t)1 << pick(20, 36),
 		.panels = pick(0, 3) ? 0 : (int)pick(1, 20),
@@ -250,6 +252,42 @@ static void what_all_lies_on_the_device_is_one_launch(void)
 	sb_plan_free(&plan);
 }
 
+/* Kernels that read maps need no panel of what maps can be made of; others do, and emulated ones.
+ */
+static void panels_are_not_made_of_what_maps_can_be_made_of(void)
+{
+	struct sb_plan_wish wish = {.m = 9000,
+				    .n = 8999,
+				    .k = 777,
+				    .trans_b = true,
+				    .place_a = SB_PLACE_DEVICE,
+				    .place_b = SB_PLACE_DEVICE,
+				    .place_c = SB_PLACE_DEVICE,
+				    .maps_a = true,
+				    .maps_b = true,
+				    .device_bytes = (size_t)1 << 34,
+				    .kernel = sb_registry_find("sgemm_bulk_128x128x32")};
+	struct sb_plan plan;
+
+	CU_ASSERT_EQUAL(sb_plan_make(&plan, &wish), SB_OK);
+	CU_ASSERT_EQUAL(plan.count, 1);
+	sb_plan_free(&plan);
+	for (int i = 0; i < 4; i++) {
+		wish.trans_a = i == 0;
+		wish.trans_b = i != 1;
+		wish.maps_a = i != 2;
+		wish.kernel = sb_registry_find(i == 3 ? "sgemm_multistage_128x128x32"
+						      : "sgemm_bulk_128x128x32");
+		CU_ASSERT_EQUAL(sb_plan_make(&plan, &wish), SB_OK);
+		CU_ASSERT_EQUAL(plan_replay(&plan, &wish), 0);
+		CU_ASSERT_EQUAL(plan.operands[SB_OPERAND_A].way,
+				i == 1 ? SB_WAY_IN_PLACE : SB_WAY_PACKED);
+		CU_ASSERT_EQUAL(plan.operands[SB_OPERAND_B].way,
+				i == 0 || i == 2 ? SB_WAY_IN_PLACE : SB_WAY_PACKED);
+		sb_plan_free(&plan);
+	}
+}
+
 static void sizes_beyond_31_bits_are_declined(void)
 {
 	struct sb_plan_wish wish = {.m = (int64_t)1 << 31,
@@ -280,6 +318,8 @@ int main(void)
 		 a_full_panel_of_the_plain_kernel_fits_in_practice},
 		{"what all lies on the device is one launch",
 		 what_all_lies_on_the_device_is_one_launch},
+		{"panels are not made of what maps can be made of",
+		 panels_are_not_made_of_what_maps_can_be_made_of},
 		{"sizes beyond 31 bits are declined", sizes_beyond_31_bits_are_declined},
 	};
 

@@ -47,7 +47,7 @@ static struct sb_split_wish random_wish(void)
 	return wish;
 }
 
-static const struct sb_target hopper = {90, 132, 232448, true, false};
+static const struct sb_target hopper = {90, 132, 232448, true, SB_LIE_COPIED, SB_LIE_COPIED};
 
 /* Shares of an emulated product are cut on borders of its tiles. */
 static void emulate(struct sb_split_wish *wish, struct sb_tiers *tiers)

@@ -24,7 +24,7 @@ static void the_plain_kernel_runs_everywhere(void)
 	CU_ASSERT_EQUAL(sb_registry_plain()->arch, 75);
 }
 
-static const struct sb_target h200 = {90, 132, 232448, true, false};
+static const struct sb_target h200 = {90, 132, 232448, true, SB_LIE_COPIED, SB_LIE_COPIED};
 
 static const char *picked(int64_t m, int64_t n, int64_t k, struct sb_target target)
 {
@@ -40,8 +40,12 @@ static void a_pick_runs_where_it_is_picked_for(void)
 	for (size_t a = 0; a < sizeof archs / sizeof *archs; a++)
 		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
 			for (int i = 0; i < 6; i++) {
-				struct sb_target target = {archs[a], 1 + 20 * i, shared[i / 2],
-							   i % 2 != 0, i % 3 == 0};
+				struct sb_target target = {archs[a],
+							   1 + 20 * i,
+							   shared[i / 2],
+							   i % 2 != 0,
+							   (enum sb_lie)(i % SB_LIES),
+							   (enum sb_lie)(i / 2)};
 				const struct sb_kernel *kernel =
 					sb_registry_pick(sizes[s], 4096, sizes[s], &target);
 
@@ -71,11 +75,13 @@ static void large_products_are_given_bulk_copies_where_there_are_any(void)
 static void large_products_elsewhere_are_given_asynchronous_copies(void)
 {
 	static const struct sb_target targets[] = {
-		{80, 108, 166912, true, false},	 {86, 84, 101376, true, false},
-		{87, 16, 166912, true, false},	 {89, 128, 101376, true, false},
-		{89, 128, 101376, false, false},
+		{80, 108, 166912, true, SB_LIE_COPIED, SB_LIE_COPIED},
+		{86, 84, 101376, true, SB_LIE_COPIED, SB_LIE_COPIED},
+		{87, 16, 166912, true, SB_LIE_COPIED, SB_LIE_COPIED},
+		{89, 128, 101376, true, SB_LIE_COPIED, SB_LIE_COPIED},
+		{89, 128, 101376, false, SB_LIE_COPIED, SB_LIE_COPIED},
 	};
-	const struct sb_target turing = {75, 68, 65536, true, false};
+	const struct sb_target turing = {75, 68, 65536, true, SB_LIE_COPIED, SB_LIE_COPIED};
 
 	for (size_t t = 0; t < sizeof targets / sizeof *targets; t++)
 		for (int64_t n = 4096; n <= 16384; n *= 2)
@@ -154,13 +160,74 @@ static void panels_are_made_where_that_pays(void)
 	static const int64_t thin[][3] = {{1760, 32, 1760}, {35, 8457, 4096}, {4096, 16, 4096}};
 	struct sb_target packs = h200;
 
-	packs.packs = true;
+	packs.a = packs.b = SB_LIE_ACROSS;
 	for (size_t i = 0; i < sizeof thin / sizeof *thin; i++)
 		CU_ASSERT_EQUAL(sb_registry_pick(thin[i][0], thin[i][1], thin[i][2], &packs)->form,
 				SB_FORM_ANY);
 	CU_ASSERT_EQUAL(sb_registry_pick(7680, 32, 2560, &h200)->form, SB_FORM_PANELS);
 	CU_ASSERT_EQUAL(sb_registry_pick(7680, 32, 2560, &packs)->form, SB_FORM_ANY);
 	CU_ASSERT_EQUAL(sb_registry_pick(4096, 4096, 4096, &packs)->form, SB_FORM_PANELS);
+}
+
+/* What a kernel can read as it lies costs no panel, and what is turned or off 16 bytes costs more.
+ */
+static void what_lies_in_place_needs_no_panel(void)
+{
+	static const enum sb_lie lies[] = {SB_LIE_ALONG, SB_LIE_ALONG_WORDS, SB_LIE_ACROSS,
+					   SB_LIE_ACROSS_WORDS};
+	const struct sb_kernel *bulk = sb_registry_find("sgemm_bulk_128x128x32");
+	const struct sb_kernel *multistage = sb_registry_find("sgemm_multistage_128x128x32");
+	const struct sb_kernel *turner = sb_registry_find("sgemm_gather_128x128x32");
+	struct sb_target target = h200;
+	double in_place;
+
+	target.a = target.b = SB_LIE_ALONG;
+	in_place = sb_registry_seconds(bulk, 4096, 128, 4096, &target);
+	CU_ASSERT(in_place <= sb_registry_seconds(bulk, 4096, 128, 4096, &h200));
+	/* Without maps a panel is made whatever there is. */
+	CU_ASSERT(sb_registry_seconds(multistage, 4096, 128, 4096, &target) >
+		  sb_registry_seconds(multistage, 4096, 128, 4096, &h200));
+	for (size_t i = 1; i < sizeof lies / sizeof *lies; i++) {
+		target.a = lies[i];
+		CU_ASSERT(sb_registry_seconds(bulk, 4096, 128, 4096, &target) > in_place + 20e-6);
+		target.a = SB_LIE_ALONG;
+	}
+	in_place = sb_registry_seconds(turner, 4096, 4096, 512, &target);
+	target.a = target.b = SB_LIE_ACROSS;
+	CU_ASSERT(sb_registry_seconds(turner, 4096, 4096, 512, &target) > 1.05 * in_place);
+	/* Measured: 90 us, and 135 by 128x64x16, whose threads turn nothing. */
+	CU_ASSERT_STRING_EQUAL(picked(7680, 64, 2560, target), "sgemm_gather_64x64x32");
+}
+
+/* One column takes as long as the bytes of A, whose blocks do hardly any multiplications. */
+static void one_column_is_bound_by_bytes(void)
+{
+	static const int64_t columns[][2] = {
+		{4608, 1536}, {7680, 2560}, {8448, 2816}, {6144, 2048}};
+	const struct sb_kernel *thin = sb_registry_find("sgemm_thin_256x4x32");
+	struct sb_target target = h200;
+
+	target.a = SB_LIE_ALONG;
+	target.b = SB_LIE_ACROSS;
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		CU_ASSERT_STRING_EQUAL(picked(columns[i][0], 1, columns[i][1], target), thin->name);
+	/* Measured: 9.3 us. */
+	CU_ASSERT_DOUBLE_EQUAL(sb_registry_seconds(thin, 4608, 1, 1536, &target), 9.3e-6, 2.5e-6);
+}
+
+/* Tiles are fetched no further ahead than the next one ends: of the shortest sums each is alone. */
+static void a_persistent_block_has_one_tile_where_k_is_shorter_than_what_is_fetched(void)
+{
+	for (int row = 0; row < sb_registry_count(); row++) {
+		const struct sb_kernel *kernel = sb_registry_row(row);
+		int64_t tiles = sb_registry_tiles(kernel, 8192, 8192);
+
+		if (!sb_registry_persists(kernel))
+			continue;
+		CU_ASSERT_EQUAL(sb_registry_blocks(kernel, 8192, 8192, kernel->bk, 132),
+				kernel->stages > 2 ? tiles : 132);
+		CU_ASSERT_EQUAL(sb_registry_blocks(kernel, 8192, 8192, kernel->bk + 1, 132), 132);
+	}
 }
 
 static void few_values_of_k_are_given_what_writes_c_fast(void)
@@ -182,7 +249,7 @@ static void the_sum_kernel_follows_the_elements(void)
 /* More work is never predicted to take less time, and what has no rate is never picked. */
 static void predictions_grow_with_the_product(void)
 {
-	const struct sb_target older = {86, 68, 101376, true, false};
+	const struct sb_target older = {86, 68, 101376, true, SB_LIE_COPIED, SB_LIE_COPIED};
 
 	for (int i = 0; i < sb_registry_count(); i++) {
 		const struct sb_kernel *kernel = sb_registry_row(i);
@@ -204,7 +271,7 @@ static void predictions_grow_with_the_product(void)
 
 static void choose(const void *name)
 {
-	const struct sb_target older = {80, 108, 166912, true, false};
+	const struct sb_target older = {80, 108, 166912, true, SB_LIE_COPIED, SB_LIE_COPIED};
 
 	CHECK(strcmp(sb_registry_choose(5, 5, 5, &older)->name, name) == 0);
 	CHECK(strcmp(sb_registry_choose(5, 5, 5, &older)->name, name) == 0);
@@ -310,6 +377,10 @@ int main(void)
 		{"thin products are given small tiles", thin_products_are_given_small_tiles},
 		{"k is split where tiles are few", k_is_split_where_tiles_are_few},
 		{"panels are made where that pays", panels_are_made_where_that_pays},
+		{"what lies in place needs no panel", what_lies_in_place_needs_no_panel},
+		{"one column is bound by bytes", one_column_is_bound_by_bytes},
+		{"a persistent block has one tile where k is shorter than what is fetched",
+		 a_persistent_block_has_one_tile_where_k_is_shorter_than_what_is_fetched},
 		{"few values of k are given what writes C fast",
 		 few_values_of_k_are_given_what_writes_c_fast},
 		{"the sum kernel follows the elements", the_sum_kernel_follows_the_elements},

@@ -5,7 +5,7 @@
 #include "args.h"
 #include "registry.h"
 
-static const struct sb_target h200 = {90, 132, 232448, true, false};
+static const struct sb_target h200 = {90, 132, 232448, true, SB_LIE_COPIED, SB_LIE_COPIED};
 
 static enum sb_fallback tiers_for(int64_t m, int64_t n, int64_t k, int arch, struct sb_tiers *tiers)
 {

@@ -57,6 +57,14 @@ void sb_bench_ms(struct sb_table *table, double seconds)
 		sb_table_cell(table, seconds < 1e-2 ? "%.4f" : "%.2f", 1e3 * seconds);
 }
 
+void sb_bench_us(struct sb_table *table, double seconds)
+{
+	if (seconds < 0)
+		sb_table_cell(table, "-");
+	else
+		sb_table_cell(table, "%.2f", 1e6 * seconds);
+}
+
 void sb_bench_ratio(struct sb_table *table, double seconds, double ours)
 {
 	if (seconds < 0 || ours <= 0)
@@ -149,6 +157,8 @@ int sb_command_bench(int argc, char **argv)
 		found = sb_bench_scope(&bench);
 	} else if (sb_bench_asked(&bench, SB_OPTION_bench_accuracy)) {
 		found = sb_bench_accuracy(&bench);
+	} else if (sb_bench_asked(&bench, SB_OPTION_bench_picks)) {
+		sb_bench_picks(&bench);
 	} else {
 		if (only(&options, "host"))
 			sb_bench_host(&bench);

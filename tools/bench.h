@@ -36,6 +36,8 @@ void sb_bench_choose_mode(void);
 bool sb_bench_scope(struct sb_bench *bench);
 /* Products of operands on the device, by its own clock. */
 void sb_bench_on_device(struct sb_bench *bench);
+/* Every kernel that may be picked for such products, measured and predicted. */
+void sb_bench_picks(struct sb_bench *bench);
 /* Copies alone, between host memory and the device. */
 void sb_bench_wire(struct sb_bench *bench);
 
@@ -52,8 +54,9 @@ bool sb_bench_open(struct sb_bench *bench, enum sb_bench_memory memory, struct s
 /* The cells that say which product a row is about, and the columns above them. */
 #define SB_BENCH_COLUMNS "#m", "#n", "#k", "trans", "#pad"
 void sb_bench_row(struct sb_table *table, const struct sb_bench_shape *shape);
-/* Milliseconds; a ratio of two times; TFLOP/s: "-" where a time is negative. */
+/* Milliseconds; microseconds; a ratio of two times; TFLOP/s: "-" where a time is negative. */
 void sb_bench_ms(struct sb_table *table, double seconds);
+void sb_bench_us(struct sb_table *table, double seconds);
 void sb_bench_ratio(struct sb_table *table, double seconds, double ours);
 void sb_bench_rate(struct sb_table *table, const struct sb_bench_shape *shape, double seconds);
 

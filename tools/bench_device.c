@@ -34,7 +34,7 @@ static struct result measure_kernel(struct sb_bench_launch *launch, const struct
 								   : sb_bench_launch_gemm);
 	if (emulated)
 		result.split = sb_bench_launch_median(launch, pace, sb_bench_launch_split);
-	if (kernel->form != SB_FORM_ANY)
+	if (launch->panel_a || launch->panel_b)
 		result.pack = sb_bench_launch_median(launch, pace, sb_bench_launch_pack);
 	if (packed && !emulated && result.pack > 0 && result.seconds > 0)
 		result.seconds += result.pack;
@@ -61,16 +61,17 @@ static bool named(const char *words, const struct sb_kernel *kernel)
 }
 
 /* Rows of the registry that are measured: those that would be picked, or all of them. */
-static bool wanted(const struct sb_bench *bench, const struct sb_device *device, int row,
+static bool wanted(const struct sb_bench *bench, const struct sb_bench_launch *launch, int row,
 		   const struct sb_bench_shape *shape)
 {
-	struct sb_target target = sb_launch_target(device);
+	struct sb_target target = sb_launch_target(launch->device);
 	const struct sb_kernel *kernel = sb_registry_row(row);
 	bool strict = bench->maths[SB_MATH_STRICT];
 	enum sb_fallback why;
 	struct sb_tiers tiers;
 
-	target.packs = sb_bench_asked(bench, SB_OPTION_bench_packed);
+	if (sb_bench_asked(bench, SB_OPTION_bench_packed))
+		sb_bench_launch_lie(launch, &target);
 	if (sb_bench_asked(bench, SB_OPTION_bench_ladder))
 		return named(bench->options->value[SB_OPTION_bench_kernels], kernel);
 	if (bench->maths[SB_MATH_EMULATED]) {
@@ -124,8 +125,9 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 		free(results);
 		return false;
 	}
+	launch.in_place = packed;
 	for (int row = 0; row < sb_registry_count(); row++)
-		if (wanted(bench, device, row, shape))
+		if (wanted(bench, &launch, row, shape))
 			results[row] =
 				measure_kernel(&launch, sb_registry_row(row), bench->pace, packed);
 	if (sb_bench_asked(bench, SB_OPTION_bench_peers))
@@ -133,7 +135,7 @@ static bool measure_shape(struct sb_bench *bench, struct sb_table *table, struct
 	if (cublas >= 0 && !sb_bench_launch_right(&launch))
 		cublas = -1;
 	for (int row = 0; row < sb_registry_count(); row++)
-		if (wanted(bench, device, row, shape))
+		if (wanted(bench, &launch, row, shape))
 			write_row(bench, table, shape, sb_registry_row(row), &results[row],
 				  results[first_rung()].seconds, cublas);
 	sb_bench_launch_close(&launch);

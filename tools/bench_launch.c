@@ -6,7 +6,7 @@
 #include "clock.h"
 
 /* The longest that a queued piece of work may take. */
-#define PATIENCE 120.0
+#define PATIENCE 30.0
 
 #define FLAGGED 128 /* rows to a flag (args.h) */
 
@@ -92,6 +92,15 @@ bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *devi
 	return done;
 }
 
+void sb_bench_launch_lie(const struct sb_bench_launch *launch, struct sb_target *target)
+{
+	const struct sb_bench_shape *shape = launch->product->shape;
+	const struct sb_bench_extent *extent = &launch->product->extent;
+
+	target->a = sb_launch_lie((const void *)(uintptr_t)launch->a, extent->lda, !shape->trans_a);
+	target->b = sb_launch_lie((const void *)(uintptr_t)launch->b, extent->ldb, shape->trans_b);
+}
+
 void sb_bench_launch_close(struct sb_bench_launch *launch)
 {
 	const struct sb_driver *cu = launch->device->cu;
@@ -140,6 +149,30 @@ static bool take_panel(struct sb_bench_launch *launch, sb_cu_deviceptr *panel,
 		return false;
 	pack->to = (float *)(uintptr_t)*panel;
 	return true;
+}
+
+/* The panel, where the kernel wants one of the operand, packed from there on. */
+static bool take_panels(struct sb_bench_launch *launch)
+{
+	struct sb_gemm_args *gemm = &launch->gemm;
+	bool maps = launch->in_place && !launch->emulated && sb_registry_has_maps(launch->kernel);
+	struct sb_pack_args *a = &launch->pack_a, *b = &launch->pack_b;
+
+	if (!maps || a->from_i != 1 || !sb_launch_mappable(a->from, a->from_k)) {
+		if (!take_panel(launch, &launch->panel_a, a))
+			return false;
+		gemm->a = a->to;
+		gemm->a_m = 1;
+		gemm->a_k = a->ld;
+	}
+	if (!maps || b->from_i != 1 || !sb_launch_mappable(b->from, b->from_k)) {
+		if (!take_panel(launch, &launch->panel_b, b))
+			return false;
+		gemm->b = b->to;
+		gemm->b_n = 1;
+		gemm->b_k = b->ld;
+	}
+	return sb_bench_launch_pack(launch);
 }
 
 static bool take_work(struct sb_bench_launch *launch)
@@ -261,18 +294,10 @@ bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_ker
 	}
 	if (!panels)
 		return true;
-	if (!take_panel(launch, &launch->panel_a, &launch->pack_a) ||
-	    !take_panel(launch, &launch->panel_b, &launch->pack_b) ||
-	    !sb_bench_launch_pack(launch) || (launch->emulated && !take_emulated(launch))) {
-		sb_bench_launch_unprepare(launch);
-		return false;
-	}
-	launch->gemm.a = launch->pack_a.to;
-	launch->gemm.b = launch->pack_b.to;
-	launch->gemm.a_m = launch->gemm.b_n = 1;
-	launch->gemm.a_k = launch->pack_a.ld;
-	launch->gemm.b_k = launch->pack_b.ld;
-	return true;
+	if (take_panels(launch) && (!launch->emulated || take_emulated(launch)))
+		return true;
+	sb_bench_launch_unprepare(launch);
+	return false;
 }
 
 void sb_bench_launch_unprepare(struct sb_bench_launch *launch)

@@ -16,6 +16,7 @@ struct sb_bench_launch {
 	sb_cu_deviceptr a, b, c; /* as in host memory */
 	sb_cu_event start, end;
 	const struct sb_kernel *kernel;
+	bool in_place; /* panels are made only of what the kernel cannot read as it lies */
 	bool emulated; /* the kernel is the first of these */
 	struct sb_tiers tiers;
 	sb_cu_deviceptr parts[2], flags; /* planes and exponents of A and of B; flags of both */
@@ -34,11 +35,14 @@ struct sb_bench_launch {
  */
 bool sb_bench_launch_open(struct sb_bench_launch *launch, struct sb_device *device,
 			  const struct sb_bench_product *product, float *reference);
+/* Adds to a target how the operands lie on the device. */
+void sb_bench_launch_lie(const struct sb_bench_launch *launch, struct sb_target *target);
 void sb_bench_launch_close(struct sb_bench_launch *launch);
 
 /*
- * Makes a kernel ready, with its panels packed; one of an emulated product with the tiers after it,
- * and its panels split. False if it does not run here. */
+ * Makes a kernel ready, with its panels packed, or those that it needs if in_place is set; one of
+ * an emulated product with the tiers after it, and its panels split. False if it does not run here.
+ */
 bool sb_bench_launch_prepare(struct sb_bench_launch *launch, const struct sb_kernel *kernel);
 void sb_bench_launch_unprepare(struct sb_bench_launch *launch);
 
@@ -48,6 +52,8 @@ void sb_bench_launch_unprepare(struct sb_bench_launch *launch);
  */
 typedef bool sb_bench_queue(struct sb_bench_launch *launch);
 sb_bench_queue sb_bench_launch_gemm, sb_bench_launch_pack, sb_bench_launch_cublas;
+/* Makes one of the panels of a strict kernel. */
+sb_bench_queue sb_bench_launch_pack_a, sb_bench_launch_pack_b;
 /* Splits the panels, or raises all flags; and that with the launches after it. */
 sb_bench_queue sb_bench_launch_split, sb_bench_launch_emulated;
 /* Those after the packing of an emulated product's operands. */

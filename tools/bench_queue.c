@@ -41,14 +41,25 @@ static bool split_raw(struct sb_bench_launch *launch, const struct sb_pack_args 
 	return sb_launch_split(launch->device, &args, SB_STREAM_COMPUTE) == SB_OK;
 }
 
+bool sb_bench_launch_pack_a(struct sb_bench_launch *launch)
+{
+	return !launch->panel_a ||
+	       sb_launch_pack(launch->device, &launch->pack_a, SB_STREAM_COMPUTE) == SB_OK;
+}
+
+bool sb_bench_launch_pack_b(struct sb_bench_launch *launch)
+{
+	return !launch->panel_b ||
+	       sb_launch_pack(launch->device, &launch->pack_b, SB_STREAM_COMPUTE) == SB_OK;
+}
+
 bool sb_bench_launch_pack(struct sb_bench_launch *launch)
 {
 	if (launch->split_a.planes)
 		return lower_flags(launch) &&
 		       split_raw(launch, &launch->pack_a, &launch->split_a) &&
 		       split_raw(launch, &launch->pack_b, &launch->split_b);
-	return sb_launch_pack(launch->device, &launch->pack_a, SB_STREAM_COMPUTE) == SB_OK &&
-	       sb_launch_pack(launch->device, &launch->pack_b, SB_STREAM_COMPUTE) == SB_OK;
+	return sb_bench_launch_pack_a(launch) && sb_bench_launch_pack_b(launch);
 }
 
 bool sb_bench_launch_split(struct sb_bench_launch *launch)

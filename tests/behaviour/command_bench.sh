@@ -102,6 +102,22 @@ elif check == "crossover":
             assert 0 <= row["beyond_noise_%"] <= row["regret_%"] + 0.1, row
     assert ("over 18 products" in page["regret"]) if on_device else "regret" not in page, page
     print(sorted(key(row) for row in rows))
+elif check == "picks":
+    rows, want = page["picks"], {"64x1x64nn", "33x40x300tn"}
+    assert {"%dx%dx%d%s" % (row["m"], row["n"], row["k"], row["trans"]) for row in rows} == want, rows
+    assert [row["pick"] for row in rows].count("picked") == 2, rows
+    for row in rows:
+        assert row["predicted_us"] > 0, row
+        if row["us"] is not None:
+            packs = [row[name] or 0 for name in ("pack_a_us", "pack_b_us")]
+            assert abs(row["us"] + sum(packs) - row["all_us"]) < 0.05, row
+            assert row["x_best"] >= 1, row
+    bulk = [row for row in rows if "_bulk_" in row["kernel"] and row["us"] is not None]
+    assert bulk and all(row["pack_b_us"] is not None for row in bulk), bulk
+    # A, whose k is slow, is read where it lies.
+    assert all((row["pack_a_us"] is None) == (row["trans"] == "nn") for row in bulk), bulk
+    assert all(row["pack_a_us"] is None for row in rows if "_gather_" in row["kernel"]), rows
+    assert page["regret"].startswith("2 products: "), page["regret"]
 elif check == "shapes":
     print(sorted(key(row) for row in host))
 EOS
@@ -199,6 +215,10 @@ lines=1
 reads 'crossover without a device' crossover -- env SHIMBLAS_DRIVER=/nowhere.so "$command" bench \
     --crossover --json --repeat 1 --shapes 12 --largest 70 >/dev/null
 lines=0
+
+# Every kernel that may be picked, and what is lost by the one that is.
+printf '64x1x64 nn\n33x40x300 tn\n' >"$scratch/list"
+reads 'picks' picks -- bench --picks --json --repeat 1 --shapes-from "$scratch/list"
 
 # The pictures of it and of the ladder, where they can be drawn.
 if command -v gnuplot >/dev/null; then

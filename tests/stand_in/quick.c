@@ -213,31 +213,36 @@ static bool panel(struct CUctx_st *context, const float *p, int64_t ld, int64_t 
 	return true;
 }
 
-static bool mapped(const struct sb_tensor_map *opaque, const float *p, int64_t ld, int64_t extent,
-		   int64_t depth, unsigned tile, unsigned tile_k)
+/* A map ends where the operand does, which may lie in place then, or describes a panel. */
+static bool mapped(struct CUctx_st *context, const struct sb_tensor_map *opaque, const float *p,
+		   int64_t ld, int64_t extent, int64_t depth, unsigned tile, unsigned tile_k,
+		   const char *what)
 {
 	struct sb_stand_in_map map;
 
 	memcpy(&map, opaque, sizeof map);
-	if (map.magic == SB_TENSOR_MAP_MAGIC && map.rank == 2 && map.type == SB_CU_TENSOR_FLOAT32 &&
-	    map.address == (uintptr_t)p && map.stride[0] == (uint64_t)ld * sizeof *p &&
-	    map.size[0] >= (uint64_t)extent && map.size[0] <= (uint64_t)ld &&
-	    map.size[1] >= (uint64_t)depth && map.box[0] == tile && map.box[1] == tile_k)
-		return true;
-	world_violation("a tensor map that does not describe its panel");
-	return false;
+	if (map.magic != SB_TENSOR_MAP_MAGIC || map.rank != 2 || map.type != SB_CU_TENSOR_FLOAT32 ||
+	    map.address != (uintptr_t)p || map.stride[0] != (uint64_t)ld * sizeof *p ||
+	    map.size[0] < (uint64_t)extent || map.size[0] > (uint64_t)ld ||
+	    map.size[1] < (uint64_t)depth || map.box[0] != tile || map.box[1] != tile_k) {
+		world_violation("%s: a tensor map that does not describe it", what);
+		return false;
+	}
+	if (map.size[0] == (uint64_t)extent && map.size[1] == (uint64_t)depth)
+		return reach(context, p, extent, 1, depth, ld, what);
+	return panel(context, p, ld, extent, depth, tile, tile_k, what);
 }
 
 bool quick_panels(struct CUctx_st *context, const struct kernel *kernel,
 		  const struct sb_gemm_args *g)
 {
-	if (kernel->panels &&
-	    (!panel(context, g->a, g->a_k, g->m, g->k, kernel->tile_m, kernel->tile_k, "A") ||
-	     !panel(context, g->b, g->b_k, g->n, g->k, kernel->tile_n, kernel->tile_k, "B")))
-		return false;
-	return !kernel->bulk ||
-	       (mapped(&g->map_a, g->a, g->a_k, g->m, g->k, kernel->tile_m, kernel->tile_k) &&
-		mapped(&g->map_b, g->b, g->b_k, g->n, g->k, kernel->tile_n, kernel->tile_k));
+	unsigned m = kernel->tile_m, n = kernel->tile_n, k = kernel->tile_k;
+
+	if (kernel->bulk)
+		return mapped(context, &g->map_a, g->a, g->a_k, g->m, g->k, m, k, "A") &&
+		       mapped(context, &g->map_b, g->b, g->b_k, g->n, g->k, n, k, "B");
+	return !kernel->panels || (panel(context, g->a, g->a_k, g->m, g->k, m, k, "A") &&
+				   panel(context, g->b, g->b_k, g->n, g->k, n, k, "B"));
 }
 
 static bool apart(const struct kernel *kernel, const struct sb_gemm_args *g)

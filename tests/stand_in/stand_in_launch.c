@@ -55,7 +55,7 @@ static uint64_t blocks(const struct kernel *kernel, const union arguments *a)
 					    ? kernel->cluster
 					    : (uint64_t)world.settings.sms / kernel->cluster *
 						      kernel->cluster);
-	if (kernel->persistent)
+	if (kernel->persistent && tiles(a->gemm.k, kernel->tile_k) + 1 >= kernel->stages)
 		return count < (uint64_t)world.settings.sms ? count : (uint64_t)world.settings.sms;
 	return count * (kernel->split ? tiles(a->gemm.k, SB_SLAB) : 1);
 }
@@ -82,6 +82,7 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 {
 	const struct sb_gemm_args *g = &a->gemm;
 	const struct sb_pack_args *p = &a->pack;
+	unsigned pad;
 
 	if (kernel->kind == KERNEL_PACK)
 		return p->extent >= 0 && p->depth >= 0 && p->padded_extent > 0 &&
@@ -102,9 +103,11 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 	if ((kernel->split || kernel->kind == KERNEL_SUM) && g->k > SB_SLAB &&
 	    !(g->work_i == 1 && g->work_j == g->m) && !(g->work_i == g->n && g->work_j == 1))
 		return false;
+	/* Maps may be of operands as they lie. */
+	pad = kernel->bulk && !emulates(kernel) ? 4 : SB_PAD;
 	return !kernel->panels ||
-	       (g->a_m == 1 && g->b_n == 1 && g->a_k % SB_PAD == 0 && g->b_k % SB_PAD == 0 &&
-		(uintptr_t)g->a % 128 == 0 && (uintptr_t)g->b % 128 == 0);
+	       (g->a_m == 1 && g->b_n == 1 && g->a_k % pad == 0 && g->b_k % pad == 0 &&
+		(uintptr_t)g->a % (4 * pad) == 0 && (uintptr_t)g->b % (4 * pad) == 0);
 }
 
 /*

@@ -45,7 +45,8 @@ static const struct kernel kernels[] = {
 		 METHOD_IS(method, 't', 'h', "thin") || METHOD_IS(method, 'g', 'a', "gather") ||   \
 		 METHOD_IS(method, 'r', 'a', "rank"),                                              \
 	 1,                                                                                        \
-	 false},
+	 false,                                                                                    \
+	 stages},
 /* A method that is not named here does not compile. */
 #define KIND_OF_fp16x3	      KERNEL_FP16X3
 #define KIND_OF_fp16x3cut     KERNEL_FP16X3

@@ -272,6 +272,7 @@ struct kernel { /* a row of kernels.def */
 	bool panels, bulk, split, persistent, resumes;
 	unsigned cluster;
 	bool cuts; /* k */
+	unsigned stages;
 };
 
 struct CUfunc_st {
