@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "device.h"
 #include "element.h"
+#include "experience.h"
 #include "process.h"
 #include "profile.h"
 #include "report.h"
@@ -106,6 +107,7 @@ void sb_account_close(const struct sb_account *account, const struct sb_call *ca
 			outcome.reason = SB_REASON_INVALID;
 	}
 	sb_stats_add(call, &outcome);
+	sb_experience_add(call, decision);
 	if (account->start > 0 && *sb_settings()->report)
 		sb_classes_add(call, &outcome,
 			       &(struct sb_foreseen){decision->cpu_seconds, decision->gpu_seconds,

@@ -43,6 +43,12 @@ size_t sb_call_bytes_a(const struct sb_call *call);
 size_t sb_call_bytes_b(const struct sb_call *call);
 size_t sb_call_bytes_c(const struct sb_call *call);
 
+/* Of a size: how often 1 is to be doubled to be no less. */
+static inline unsigned sb_call_doublings(int64_t size)
+{
+	return size > 1 ? 64 - (unsigned)__builtin_clzll((unsigned long long)size - 1) : 0;
+}
+
 /* Floating-point operations, 2mnk, as a double since it may pass 2^63. */
 double sb_call_flops(const struct sb_call *call);
 

@@ -31,23 +31,21 @@ static void watch_fork(void)
 	pthread_atfork(NULL, NULL, forget_parent);
 }
 
-static unsigned doublings(int64_t size)
-{
-	return size > 1 ? 64 - (unsigned)__builtin_clzll((unsigned long long)size - 1) : 0;
-}
-
 static bool same_class(const struct sb_class *c, const struct sb_call *call,
 		       const struct sb_outcome *outcome)
 {
 	return c->trans_a == call->trans_a && c->trans_b == call->trans_b &&
 	       c->side == outcome->side && c->reason == outcome->reason &&
-	       c->kernel == outcome->kernel && doublings(c->m) == doublings(call->m) &&
-	       doublings(c->n) == doublings(call->n) && doublings(c->k) == doublings(call->k);
+	       c->kernel == outcome->kernel &&
+	       sb_call_doublings(c->m) == sb_call_doublings(call->m) &&
+	       sb_call_doublings(c->n) == sb_call_doublings(call->n) &&
+	       sb_call_doublings(c->k) == sb_call_doublings(call->k);
 }
 
 static size_t hash(const struct sb_call *call, const struct sb_outcome *outcome)
 {
-	uint64_t bits = doublings(call->m) | doublings(call->n) << 7 | doublings(call->k) << 14;
+	uint64_t bits = sb_call_doublings(call->m) | sb_call_doublings(call->n) << 7 |
+			sb_call_doublings(call->k) << 14;
 
 	bits = bits << 10 | (uint64_t)outcome->side << 9 | (uint64_t)outcome->reason << 3 |
 	       (uint64_t)call->trans_a << 1 | call->trans_b;

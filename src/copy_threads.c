@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "copy_threads.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "seats.h"
 #include "process.h"
 #include "settings.h"
 #include "threads.h"
@@ -20,6 +21,7 @@
 #define STACK	     ((size_t)256 << 10)
 #define WAKE_AT_ONCE 2 /* each of them wakes as many */
 #define LOOK_OUT     60e-6
+#define BURST	     500000000 /* ns without work, after which it is over */
 
 /* A piece in a queue: valid while its number is at least `next`. */
 struct place {
@@ -93,6 +95,7 @@ static bool do_one(int ranks)
 
 bool sb_copy_threads_help(void)
 {
+	sb_seats_move();
 	return do_one(SB_COPY_PAGES);
 }
 
@@ -103,9 +106,11 @@ bool sb_copy_threads_done(struct sb_copy_job *job)
 
 void sb_copy_threads_finish(struct sb_copy_job *job)
 {
-	while (!sb_copy_threads_done(job))
+	while (!sb_copy_threads_done(job)) {
+		sb_seats_move();
 		if (!do_one(SB_COPY_RANKS))
 			sched_yield();
+	}
 }
 
 static void ring(int most)
@@ -155,14 +160,28 @@ static void look_out(void)
 	}
 }
 
-static void sleep_until_rung(void)
+static bool wait_for_bell(unsigned before, const struct timespec *longest)
 {
+	return syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, before, longest, NULL, 0) == 0 ||
+	       errno != ETIMEDOUT;
+}
+
+/*
+ * An idle library binds nothing: after a burst the seat is given back, asleep as before. To find
+ * one again takes milliseconds beside threads that spin, so between the calls of a program it is
+ * kept.
+ */
+static void sleep_until_rung(struct sb_seat *seat)
+{
+	const struct timespec burst = {.tv_nsec = BURST};
 	unsigned before = atomic_load(&bell);
 
 	/* Either the submitter sees a sleeper, or the sleeper sees the work. */
 	atomic_fetch_add(&sleepers, 1);
-	if (!waiting())
-		syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, before, NULL, NULL, 0);
+	if (!waiting() && (seat->claimed < 0 || !wait_for_bell(before, &burst))) {
+		sb_seats_give(seat);
+		(void)wait_for_bell(before, NULL);
+	}
 	atomic_fetch_sub(&sleepers, 1);
 }
 
@@ -175,45 +194,21 @@ static bool do_one_as(bool pages_first)
 	return (pages_first && do_of(SB_COPY_PAGES)) || do_one(SB_COPY_RANKS);
 }
 
-/* As the kernel has it; the C library has no name for it. */
-struct slice {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-};
-
-/*
- * The threads of a BLAS spin for a while after a call, those of some without ever yielding. A
- * thread of the batch class that is woken on such a processor gets it at the next tick,
- * milliseconds later; one whose slice is short gets it at once (from Linux 6.12 on; before, the
- * slice is not looked at), and gives it back as soon.
- */
-static void ask_for_short_slices(void)
-{
-	const struct slice slice = {.size = sizeof slice,
-				    .policy = SCHED_OTHER,
-				    .nice = getpriority(PRIO_PROCESS, 0),
-				    .runtime = 100000};
-
-	(void)syscall(SYS_sched_setattr, 0, &slice, 0);
-}
-
 static void *copy_for_ever(void *number)
 {
 	const bool pages_first = (uintptr_t)number % 4 == 3;
+	struct sb_seat seat = SB_SEAT_NONE;
 
-	ask_for_short_slices();
 	sb_process_default_floating_point();
 	pthread_setname_np(pthread_self(), "shimblas-copy");
 	for (;;) {
-		while (do_one_as(pages_first))
-			;
+		do
+			sb_seats_take(&seat);
+		while (do_one_as(pages_first));
 		look_out();
 		if (waiting())
 			continue;
-		sleep_until_rung();
+		sleep_until_rung(&seat);
 		/* One call of the submitter's wakes two, these four, and so on. */
 		if (waiting() || atomic_fetch_sub(&to_wake, 1) > 0)
 			ring(WAKE_AT_ONCE);
@@ -286,6 +281,7 @@ static void enter_child(void)
 	atomic_store(&openings, 0);
 	atomic_store(&sleepers, 0);
 	atomic_store(&alive, 0);
+	sb_seats_enter_child();
 	made = -1;
 }
 
@@ -297,6 +293,7 @@ static void watch_fork(void)
 void sb_copy_threads_open(void)
 {
 	pthread_once(&once, watch_fork);
+	sb_seats_arrive();
 	atomic_fetch_add(&openings, 1);
 	pthread_mutex_lock(&making);
 	if (made < 0)
@@ -309,6 +306,7 @@ void sb_copy_threads_open(void)
 void sb_copy_threads_close(void)
 {
 	atomic_fetch_sub(&openings, 1);
+	sb_seats_depart();
 }
 
 int sb_copy_threads_made(void)

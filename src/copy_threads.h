@@ -12,6 +12,9 @@
  * environment and all signals blocked. While copying is open a thread without work looks out for it
  * a few microseconds and then sleeps; while it is closed all sleep. They make no call of CUDA. A
  * child of fork has none of them, and makes its own.
+ *
+ * While there is work each keeps to a processor that no other of them and no caller has, where
+ * there are so many (seats.h); who has slept for ten milliseconds is bound to none.
  */
 #ifndef SB_COPY_THREADS_H
 #define SB_COPY_THREADS_H
@@ -48,7 +51,10 @@ void sb_copy_threads_wish(int threads);
  */
 int sb_copy_threads_for(int threads, int devices, int processors);
 
-/* Between open and close the threads look out for work. Callers that overlap are counted. */
+/*
+ * Between open and close, by the same thread, the threads look out for work. Callers that overlap
+ * are counted.
+ */
 void sb_copy_threads_open(void);
 void sb_copy_threads_close(void);
 

@@ -17,6 +17,7 @@
 #ifndef SB_DEVICE_H
 #define SB_DEVICE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,12 +82,14 @@ struct sb_device_wish {
 	int rank;   /* of the local MPI rank; taken modulo the number of devices; or -1 */
 	/* Asked for by SHIMBLAS_DEVICE, each once; count 0: nothing, -1: all there are. */
 	int ordinals[SB_DEVICES], count;
+	const atomic_bool *vain; /* becomes true when the process ends: no more is to be made */
 };
 struct sb_device_wish sb_device_wish(void);
 
 /*
  * Makes the team. cu is an opened driver. Called once in a process, by start.c, which has
- * announced SB_HEALTH_STARTING. SB_OK or SB_NO_DEVICE; on failure nothing is kept.
+ * announced SB_HEALTH_STARTING. SB_OK or SB_NO_DEVICE; on failure, or where it has become vain,
+ * nothing is kept.
  */
 enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish wish);
 /* What has been made, be it ready or not; for device.c and start.c. */

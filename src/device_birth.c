@@ -210,11 +210,20 @@ static bool link_all(void)
 	return linked;
 }
 
+/*
+ * A context takes a tenth of a second to make and as long to take down, which whoever waits for the
+ * end of a process need not be made to wait for.
+ */
+static bool is_vain(const struct sb_device_wish *wish)
+{
+	return wish->vain && atomic_load(wish->vain);
+}
+
 enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish wish)
 {
 	int ordinals[SB_DEVICES], count;
 
-	if (cu->init(0) != SB_CU_SUCCESS)
+	if (cu->init(0) != SB_CU_SUCCESS || is_vain(&wish))
 		return SB_NO_DEVICE;
 	count = choose(cu, &wish, ordinals);
 	for (team.count = 0; team.count < count; team.count++) {
@@ -222,7 +231,7 @@ enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish
 
 		*device = (struct sb_device){
 			.cu = cu, .index = team.count, .ordinal = ordinals[team.count]};
-		if (!make(device, count == 1))
+		if (is_vain(&wish) || !make(device, count == 1))
 			break;
 	}
 	if (count > 0 && team.count == count) {

@@ -4,6 +4,7 @@
 
 #include "account.h"
 #include "check.h"
+#include "clock.h"
 #include "offload.h"
 #include "process.h"
 #include "route.h"
@@ -28,12 +29,15 @@ static struct sb_decision leave_for_gpu(const struct sb_forward *forward,
 {
 	struct sb_as_found found;
 	enum sb_status status;
+	int64_t began;
 
 	if (sb_backend_foreign(forward->name, forward->caller))
 		return hand_on(decision, SB_REASON_INVALID);
 	if (!sb_process_enter(&found))
 		return hand_on(decision, SB_REASON_NESTED);
+	began = sb_clock_nanoseconds();
 	status = sb_offload(forward->call, &decision, finish, (void *)forward);
+	decision.nanoseconds = sb_clock_nanoseconds() - began;
 	sb_process_leave(&found);
 	return status == SB_OK ? decision : sb_route_after(decision, status);
 }
@@ -73,12 +77,15 @@ static void end_backend(double begin)
 }
 
 /* A call that was judged is one of those that share the processors. */
-static void leave_to_cpu(const struct sb_forward *forward, const struct sb_decision *decision)
+static void leave_to_cpu(const struct sb_forward *forward, struct sb_decision *decision)
 {
-	bool joined = decision->cpu_seconds > 0 && sb_process_join_callers();
+	bool judged = decision->cpu_seconds > 0, joined = judged && sb_process_join_callers();
 	double begin = begin_backend(forward, decision);
+	int64_t began = judged ? sb_clock_nanoseconds() : 0;
 
 	sb_backend_run(forward);
+	if (judged)
+		decision->nanoseconds = sb_clock_nanoseconds() - began;
 	end_backend(begin);
 	if (joined)
 		sb_process_part_from_callers();

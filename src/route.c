@@ -10,6 +10,7 @@
 #include "device.h"
 #include "driver.h"
 #include "element.h"
+#include "experience.h"
 #include "model.h"
 #include "process.h"
 #include "sample.h"
@@ -74,9 +75,10 @@ static const struct sb_profile *profile_for(const struct sb_backend *backend)
 }
 
 /* All that can be known without asking CUDA about the operands. */
-static struct sb_situation situation_here(const struct sb_backend *backend)
+static struct sb_situation situation_here(const struct sb_backend *backend,
+					  const struct sb_call *call, bool emulate)
 {
-	struct sb_situation situation = {.processors = sb_profile_processors()};
+	struct sb_situation situation = {.processors = sb_profile_processors(), .emulate = emulate};
 	const struct sb_team *team = sb_device_team();
 
 	situation.devices = team ? team->count : 0;
@@ -89,6 +91,7 @@ static struct sb_situation situation_here(const struct sb_backend *backend)
 	}
 	situation.threads = threads_of(backend);
 	situation.callers = sb_process_callers();
+	situation.experience = sb_experience_of(call, emulate);
 	return situation;
 }
 
@@ -105,23 +108,38 @@ static void look_at_device(struct sb_situation *situation, const struct sb_call 
 		situation->queue = sb_device_queue(device);
 }
 
+static double factor(double known)
+{
+	return known > 0 ? known : 1;
+}
+
 struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situation situation,
 				  struct sb_decision decision)
 {
 	const struct sb_profile *profile = sb_profile(NULL);
-	double alone;
+	const double by_cpu = factor(situation.experience.cpu);
+	const double by_gpu = factor(situation.experience.gpu);
+	double cpu, gpu, alone;
 
-	decision.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
-	decision.gpu_seconds = sb_model_gpu_copies(profile, &situation, call);
+	decision.experience = situation.experience;
+	cpu = sb_model_cpu(profile, &situation, call).seconds;
+	gpu = sb_model_gpu_copies(profile, &situation, call);
 	/* Picking a kernel takes longer than all else, and mostly changes nothing. */
-	if (decision.gpu_seconds < decision.cpu_seconds || situation.queue)
-		decision.gpu_seconds = sb_model_gpu(profile, &situation, call).seconds;
+	if (gpu < cpu || by_gpu * gpu < by_cpu * cpu || situation.queue)
+		gpu = sb_model_gpu(profile, &situation, call).seconds;
+	decision.cpu_seconds = by_cpu * cpu;
+	decision.gpu_seconds = by_gpu * gpu;
 	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
 		return sb_route_to_cpu(decision, situation.unusable);
 	for (int i = 0; i < 3; i++)
 		if (situation.places[i] == SB_PLACE_DEVICE ||
 		    situation.places[i] == SB_PLACE_ELSEWHERE)
 			return sb_route_to_gpu(decision, SB_REASON_FORCED);
+	decision.overruled = (gpu < cpu) != (decision.gpu_seconds < decision.cpu_seconds);
+	if (decision.overruled && situation.experience.try_again &&
+	    situation.health == SB_HEALTH_READY)
+		return gpu < cpu ? sb_route_to_gpu(decision, SB_REASON_TRIED)
+				 : sb_route_to_cpu(decision, SB_REASON_TRIED);
 	if (decision.gpu_seconds < decision.cpu_seconds)
 		return situation.health == SB_HEALTH_READY
 			       ? sb_route_to_gpu(decision, SB_REASON_FASTER)
@@ -129,7 +147,7 @@ struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situatio
 	if (!situation.queue)
 		return sb_route_to_cpu(decision, SB_REASON_FASTER);
 	situation.queue = 0;
-	alone = sb_model_gpu(profile, &situation, call).seconds;
+	alone = by_gpu * sb_model_gpu(profile, &situation, call).seconds;
 	return sb_route_to_cpu(decision,
 			       alone < decision.cpu_seconds ? SB_REASON_BUSY : SB_REASON_FASTER);
 }
@@ -197,6 +215,23 @@ static void consider_start(const struct sb_decision *decision, enum sb_health he
 		sb_start_wait(saving);
 }
 
+/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
+static bool beyond_gain(const struct sb_profile *profile, const struct sb_situation *situation,
+			const struct sb_call *call, struct sb_decision *judged)
+{
+	const double by_cpu = factor(situation->experience.cpu);
+	const double by_gpu = factor(situation->experience.gpu);
+	const double cpu = sb_model_cpu(profile, situation, call).seconds;
+	double gpu = sb_model_gpu_least(profile, situation, call);
+
+	if ((cpu > gpu || by_cpu * cpu > by_gpu * gpu) && situation->devices <= 1)
+		gpu = sb_model_gpu_unseen(profile, situation, call);
+	judged->experience = situation->experience;
+	judged->cpu_seconds = by_cpu * cpu;
+	judged->gpu_seconds = by_gpu * gpu;
+	return cpu <= gpu && judged->cpu_seconds <= judged->gpu_seconds;
+}
+
 static struct sb_decision compare_sides(const struct sb_call *call,
 					const struct sb_forward *forward,
 					struct sb_decision decision)
@@ -213,14 +248,8 @@ static struct sb_decision compare_sides(const struct sb_call *call,
 		return sb_route_to_cpu(decision, why);
 	backend = backend_of(forward);
 	profile = profile_for(backend);
-	situation = situation_here(backend);
-	situation.emulate = decision.emulate;
-	/* What no GPU can gain by needs no look at the operands, which costs a microsecond. */
-	judged.cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
-	judged.gpu_seconds = sb_model_gpu_least(profile, &situation, call);
-	if (judged.cpu_seconds > judged.gpu_seconds && situation.devices <= 1)
-		judged.gpu_seconds = sb_model_gpu_unseen(profile, &situation, call);
-	if (judged.cpu_seconds <= judged.gpu_seconds)
+	situation = situation_here(backend, call, decision.emulate);
+	if (beyond_gain(profile, &situation, call, &judged))
 		return sb_route_to_cpu(judged, SB_REASON_FASTER);
 	look_at_device(&situation, call);
 	judged = sb_route_judge(call, situation, decision);
@@ -331,14 +360,14 @@ static void foresee(const struct sb_call *call, const struct sb_forward *forward
 		return;
 	backend = backend_of(forward);
 	profile = profile_for(backend);
-	situation = situation_here(backend);
+	situation = situation_here(backend, call, decision->emulate);
 	situation.health = SB_HEALTH_READY;
 	situation.callers = 0;
 	look_at_device(&situation, call);
 	situation.queue = 0;
 	if (!(decision->cpu_seconds > 0))
 		decision->cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
-	gpu = sb_model_gpu(profile, &situation, call).seconds;
+	gpu = factor(situation.experience.gpu) * sb_model_gpu(profile, &situation, call).seconds;
 	if (gpu > decision->gpu_seconds)
 		decision->gpu_seconds = gpu;
 	sb_process_leave(&found);

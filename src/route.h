@@ -56,6 +56,11 @@ struct sb_decision {
 	unsigned devices;   /* of the team that it ran on: a bit each, by their index */
 	/* Predicted, 0 where nothing was; the GPU's is the least it could be where that decided. */
 	double cpu_seconds, gpu_seconds;
+	/* By these factors for the model's own, and whether that alone had chosen the other side.
+	 */
+	struct sb_experience experience;
+	bool overruled;
+	int64_t nanoseconds; /* that the side which answered took; 0 where nobody asked */
 	double bound; /* what the GPU takes at least, where a report or trace asked for it; else 0
 		       */
 };

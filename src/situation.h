@@ -10,6 +10,12 @@
 
 #include "device.h"
 
+/* What calls of the process took over what was predicted of them, as experience.h has it. */
+struct sb_experience {
+	double cpu, gpu; /* factors; 0 is 1 */
+	bool try_again;	 /* the side that the model chose and they did not */
+};
+
 struct sb_situation {
 	enum sb_health health;
 	enum sb_reason unusable; /* why, where health is neither ready nor unborn */
@@ -20,7 +26,8 @@ struct sb_situation {
 	int threads;		 /* of the backend, for this caller */
 	int callers;		 /* others who have the backend at work on such a call */
 	bool emulate;		 /* products on the GPU, where it can */
-	int processors;		 /* that all of them share; 0: as many as there are threads */
+	struct sb_experience experience;
+	int processors; /* that all of them share; 0: as many as there are threads */
 };
 
 #endif

@@ -176,6 +176,7 @@ void sb_start_buy(void)
 	(void)pthread_atfork(hold_registering, release_registering, release_registering);
 	sb_process_mark_live();
 	wish = sb_device_wish();
+	wish.vain = &ending;
 	if (!make_helper())
 		fail(SB_REASON_NO_GPU);
 	errno = error_number;

@@ -309,6 +309,7 @@ int main(void)
 		{"every kernel form gives the bits of the oracle",
 		 every_kernel_form_gives_the_bits_of_the_oracle},
 		{"every plan makes the same bits", every_plan_makes_the_same_bits},
+		{"many threads may call at once", many_threads_may_call_at_once},
 	};
 	const struct suite_case tests[] = {
 		{"every kernel form gives the bits of the oracle",

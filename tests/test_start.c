@@ -186,6 +186,35 @@ static void end_while_starting(const void *how)
 	}
 }
 
+/* How often the driver was asked to do something while `end_while_starting` came by. */
+static long calls_of(const char *slot, const char *environment)
+{
+	const char *report = strstr(environment, "report=") + strlen("report=");
+	char name[64], line[256];
+	long calls = -1, n;
+	FILE *file;
+
+	unlink(report);
+	CU_ASSERT_EQUAL(in_child(environment, end_while_starting, "exit"), 0);
+	file = fopen(report, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	while (fgets(line, sizeof line, file))
+		if (sscanf(line, "%63s %ld", name, &n) == 2 && strcmp(name, slot) == 0)
+			calls = n;
+	fclose(file);
+	return calls;
+}
+
+static void what_is_not_needed_any_more_is_not_started(void)
+{
+	char environment[300];
+
+	snprintf(environment, sizeof environment, "SB_STAND_IN=start=300,report=%s/calls",
+		 suite_scratch());
+	CU_ASSERT_EQUAL(calls_of("init", environment), 1);
+	CU_ASSERT(calls_of("primary_retain", environment) <= 0);
+}
+
 static void a_start_does_not_outlive_its_process(void)
 {
 	/* exit() waits for the start, what ends at once or becomes another program does not. */
@@ -216,6 +245,8 @@ int main(void)
 		 a_forked_child_uses_cuda_only_if_its_parent_did_not},
 		{"no fork meets an exit handler on its way",
 		 no_fork_meets_an_exit_handler_on_its_way},
+		{"what is not needed any more is not started",
+		 what_is_not_needed_any_more_is_not_started},
 		{"a start does not outlive its process", a_start_does_not_outlive_its_process},
 	};
 

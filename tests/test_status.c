@@ -18,10 +18,10 @@ static void every_reason_has_one_word_and_a_text(void)
 
 static void the_words_of_the_promise_are_there(void)
 {
-	static const char *const words[] = {"small",	"faster",     "busy",	  "no-gpu",
-					    "no-image", "old-driver", "starting", "forked",
-					    "memory",	"misaligned", "nested",	  "invalid",
-					    "declined", "lost",	      "forced"};
+	static const char *const words[] = {"small",   "faster",   "tried",	 "busy",
+					    "no-gpu",  "no-image", "old-driver", "starting",
+					    "forked",  "memory",   "misaligned", "nested",
+					    "invalid", "declined", "lost",	 "forced"};
 
 	CU_ASSERT_EQUAL(SB_REASONS, sizeof words / sizeof *words);
 	for (int i = 0; i < SB_REASONS; i++)

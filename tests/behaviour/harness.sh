@@ -15,6 +15,11 @@ SB_PROVIDER_DIR=$(readlink -f "$SB_PROVIDER_DIR")
 CC=${CC:-cc}
 command=$builddir/shimblas
 cases=$builddir/tests/cases
+# What drives the GPU: the stand-in, and the real driver where there is one; or what SB_CARD names alone,
+# for cases_on_a_card.sh.
+stand_in=$builddir/tests/stand_in/libcuda.so.1
+drivers=${SB_CARD:-$stand_in}
+[ -n "${SB_CARD-}" ] || ! nvidia-smi -L 2>/dev/null | grep -q GPU || drivers="$drivers libcuda.so.1"
 
 # A person's own settings must not colour what is compared here.
 for variable in $(env | sed -n 's/^\(SHIMBLAS_[A-Z_]*\)=.*/\1/p'); do
@@ -77,11 +82,12 @@ with_shim() {
 every_route() {
     route=cpu
     "$@"
-    [ -e "$builddir/tests/stand_in/libcuda.so.1" ] || return 0
-    SHIMBLAS_MODE=gpu SHIMBLAS_DRIVER=$builddir/tests/stand_in/libcuda.so.1
+    [ -n "${SB_CARD-}" ] || [ -e "$stand_in" ] || return 0
+    SHIMBLAS_MODE=gpu SHIMBLAS_DRIVER=${SB_CARD:-$stand_in}
     export SHIMBLAS_MODE SHIMBLAS_DRIVER SHIMBLAS_MATH
     for SHIMBLAS_MATH in strict emulated; do
         route="gpu, $SHIMBLAS_MATH"
+        echo "route: $route by $SHIMBLAS_DRIVER"
         "$@"
     done
     unset SHIMBLAS_MODE SHIMBLAS_DRIVER SHIMBLAS_MATH

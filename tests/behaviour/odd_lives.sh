@@ -6,8 +6,7 @@
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 . "$srcdir/tests/behaviour/blas_dirs.sh"
 
-stand_in=$builddir/tests/stand_in/libcuda.so.1
-[ -e "$stand_in" ] || skip 'the stand-in driver is not built'
+[ -n "${SB_CARD-}" ] || [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS SB_LIBRARY
 
@@ -42,9 +41,8 @@ live() {
     [ ! -s "$scratch/life.out" ] || fail "$live_name: stdout"
 }
 
-drivers=$stand_in
-nvidia-smi -L 2>/dev/null | grep -q GPU && drivers="$drivers libcuda.so.1"
 for driver in $drivers; do
+    echo "driver: $driver"
     for life in plain fork-during vfork-during system-during constructor exit-handlers \
         detached-at-exit signals-during cancel-during closefrom closed-stderr no-proc; do
         live "$life, CPU" $life SHIMBLAS_MODE=cpu
@@ -62,11 +60,15 @@ for driver in $drivers; do
     leaving="$builddir/tests/cases/leaving_blas.so"
     live 'exit-while-starting, a BLAS that leaves' exit-while-starting SHIMBLAS_MODE=gpu \
         SB_STAND_IN=start=300 SHIMBLAS_BACKEND="$leaving"
-    # One that has waited for a start of which nothing came, and is cancelled in the BLAS.
-    began=$(date +%s)
-    live cancel-while-starting cancel-while-starting SHIMBLAS_MODE=gpu SHIMBLAS_LOGFILE=/dev/null \
-        SB_STAND_IN=start=300,from=primary_retain:1:OUT_OF_MEMORY SHIMBLAS_BACKEND="$leaving"
-    [ $(($(date +%s) - began)) -lt 6 ] || fail 'cancel-while-starting: the end was waited for'
+    # One that has waited for a start of which nothing came, and is cancelled in the BLAS. Of a real
+    # start something comes.
+    if [ "$driver" = "$stand_in" ]; then
+        began=$(date +%s)
+        live cancel-while-starting cancel-while-starting SHIMBLAS_MODE=gpu \
+            SHIMBLAS_LOGFILE=/dev/null SHIMBLAS_BACKEND="$leaving" \
+            SB_STAND_IN=start=300,from=primary_retain:1:OUT_OF_MEMORY
+        [ $(($(date +%s) - began)) -lt 6 ] || fail 'cancel-while-starting: the end was waited for'
+    fi
     # Surroundings: no home, no configuration, a full disk for all that is written, nobody to read it.
     live 'no home' plain -u HOME -u XDG_CONFIG_HOME SHIMBLAS_MODE=gpu
     live 'nothing at all' plain -i SHIMBLAS_MODE=gpu

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # How scripts run suites that call the library as programs do. Sourced after harness.sh.
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 [ -x "$builddir/test_values" ] || skip 'the suites are not built'
 [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 

@@ -3,10 +3,11 @@
 # A small call takes at most 10 ns more than the backend's own where the GPU has been started too.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 . "$srcdir/tests/behaviour/blas_dirs.sh"
-stand_in=$builddir/tests/stand_in/libcuda.so.1
-[ -e "$stand_in" ] || skip 'the stand-in driver is not built'
+driver=${SB_CARD:-$stand_in}
+[ -n "${SB_CARD-}" ] || [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS
-SHIMBLAS_DRIVER=$stand_in SHIMBLAS_REPRODUCIBLE=1 LD_PRELOAD=$preload "$cases/forward_time" 10 \
+echo "driver: $driver"
+SHIMBLAS_DRIVER=$driver SHIMBLAS_REPRODUCIBLE=1 LD_PRELOAD=$preload "$cases/forward_time" 10 \
     "$openblas_dir/libopenblas.so.0" warm || fail 'a small call takes more than 10 ns longer'
 finish

@@ -110,6 +110,19 @@ static bool sensible(const struct kernel *kernel, const union arguments *a)
 		(uintptr_t)g->a % (4 * pad) == 0 && (uintptr_t)g->b % (4 * pad) == 0);
 }
 
+/*
+ * What begins before the kernel before it has ended holds multiprocessors while it waits: behind a
+ * product, from the products of other streams.
+ */
+static void note_order(struct CUstream_st *stream, const struct kernel *kernel, bool early)
+{
+	const bool prepares = kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_SPLIT;
+
+	if (early && prepares && stream->multiplies)
+		world_violation("%s begins early behind a product", kernel->name);
+	stream->multiplies = !prepares;
+}
+
 static sb_cu_result launch_at(const struct sb_cu_launch *at, sb_cu_function function,
 			      void **parameters, void **extra)
 {
@@ -159,6 +172,7 @@ static sb_cu_result launch_at(const struct sb_cu_launch *at, sb_cu_function func
 		world_violation("%s: arguments that args.h forbids", kernel->name);
 	else if (at->grid_x != blocks(kernel, &launch->arguments))
 		world_violation("%s: a grid of %u", kernel->name, at->grid_x);
+	note_order(resolved, kernel, at->attributes_count > 0);
 	stream_add(resolved, OPERATION_LAUNCH)->launch = launch;
 	return world_leave(0);
 }

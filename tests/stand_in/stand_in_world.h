@@ -111,7 +111,8 @@ struct CUstream_st {
 	unsigned flags;
 	bool captured;
 	struct operation *head, *tail;
-	int64_t due; /* of the last operation */
+	int64_t due;	 /* of the last operation */
+	bool multiplies; /* the kernel that was launched last, or adds up what one did */
 	int patience;
 };
 
