@@ -9,7 +9,8 @@ static const struct sb_target h200 = {90, 132, 232448, true, SB_LIE_COPIED, SB_L
 
 static enum sb_fallback tiers_for(int64_t m, int64_t n, int64_t k, int arch, struct sb_tiers *tiers)
 {
-	const struct sb_target target = {arch, 132, 232448, true, false};
+	const struct sb_target target = {
+		.arch = arch, .multiprocessors = 132, .shared = 232448, .maps = true};
 	enum sb_fallback why = SB_FALLBACKS;
 	bool any = sb_registry_pick_tiers(m, n, k, &target, tiers, &why);
 
@@ -40,7 +41,8 @@ static void emulated_products_have_tiers_where_the_device_has_kernels(void)
 	CU_ASSERT_STRING_EQUAL(tiers.bf16x6->source, "sgemm_bf16x6sync");
 	/* Their multiply-adds are faster than six products on their tensor cores. */
 	for (size_t i = 0; i < sizeof slower / sizeof *slower; i++) {
-		const struct sb_target target = {slower[i], 132, 232448, true, false};
+		const struct sb_target target = {
+			.arch = slower[i], .multiprocessors = 132, .shared = 232448, .maps = true};
 		enum sb_fallback why;
 
 		CU_ASSERT_EQUAL(tiers_for(4096, 4096, 4096, slower[i], &tiers), SB_FALLBACK_FASTER);
