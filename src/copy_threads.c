@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "seats.h"
 #include "process.h"
+#include "seats.h"
 #include "settings.h"
 #include "threads.h"
 

@@ -14,7 +14,7 @@
  * child of fork has none of them, and makes its own.
  *
  * While there is work each keeps to a processor that no other of them and no caller has, where
- * there are so many (seats.h); who has slept for ten milliseconds is bound to none.
+ * there are so many (seats.h); who has slept for half a second is bound to none.
  */
 #ifndef SB_COPY_THREADS_H
 #define SB_COPY_THREADS_H
