@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "experience.h"
 
-#include <math.h>
 #include <stdatomic.h>
 
 #include "clock.h"
-#include "settings.h"
 
 enum {
 	CLASSES = 1024, /* a power of two */
@@ -101,6 +99,15 @@ struct sb_experience sb_experience_of(const struct sb_call *call, bool emulate)
 	return known;
 }
 
+struct sb_decision sb_experience_correct(struct sb_decision decision,
+					 const struct sb_experience *known, double cpu, double gpu)
+{
+	decision.experience = *known;
+	decision.cpu_seconds = known->cpu > 0 ? known->cpu * cpu : cpu;
+	decision.gpu_seconds = known->gpu > 0 ? known->gpu * gpu : gpu;
+	return decision;
+}
+
 static void remember(struct side *side, double factor)
 {
 	unsigned at = atomic_fetch_add_explicit(&side->count, 1, memory_order_relaxed) % SAMPLES;
@@ -125,33 +132,38 @@ static void end_try(struct class *c, struct side *side, double factor, bool well
 
 static bool taught(const struct sb_decision *decision)
 {
-	return decision->nanoseconds > 0 && decision->cpu_seconds > 0 && !decision->compare &&
-	       !decision->on_device && !sb_settings()->reproducible &&
+	return decision->nanoseconds > 0 && !decision->compare && !decision->on_device &&
 	       (decision->reason == SB_REASON_FASTER || decision->reason == SB_REASON_STARTING ||
 		decision->reason == SB_REASON_BUSY || decision->reason == SB_REASON_TRIED);
 }
 
-void sb_experience_add(const struct sb_call *call, const struct sb_decision *decision)
+static void learn(const struct sb_call *call, const struct sb_decision *decision)
 {
 	const bool on_gpu = decision->side == SB_GPU;
 	const double took = 1e-9 * (double)decision->nanoseconds;
-	const double factor = on_gpu ? decision->experience.gpu : decision->experience.cpu;
+	const double corrected_by = on_gpu ? decision->experience.gpu : decision->experience.cpu;
 	const double predicted = on_gpu ? decision->gpu_seconds : decision->cpu_seconds;
 	const double other = on_gpu ? decision->cpu_seconds : decision->gpu_seconds;
+	const double factor = took * corrected_by / predicted;
 	struct class *c;
 
-	if (!taught(decision) || !(factor > 0) || !(predicted > 0) || isinf(predicted))
-		return;
-	c = find(key_of(call, decision->emulate), true);
+	/* 0 where the side is the shape's alone (SHIMBLAS_REPRODUCIBLE), or was not predicted. */
+	c = factor > 0 ? find(key_of(call, decision->emulate), true) : NULL;
 	if (!c)
 		return;
-	remember(&c->sides[decision->side], took * factor / predicted);
+	remember(&c->sides[decision->side], factor);
 	if (decision->reason == SB_REASON_TRIED)
-		end_try(c, &c->sides[decision->side], took * factor / predicted, took < other);
+		end_try(c, &c->sides[decision->side], factor, took < other);
 	else if (decision->overruled)
 		atomic_fetch_add_explicit(&c->overruled,
 					  (unsigned)(CALL * sb_shorter(predicted / other, 1)),
 					  memory_order_relaxed);
+}
+
+void sb_experience_add(const struct sb_call *call, const struct sb_decision *decision)
+{
+	if (taught(decision))
+		learn(call, decision);
 }
 
 void sb_experience_reset(void)

@@ -27,6 +27,10 @@
  */
 struct sb_experience sb_experience_of(const struct sb_call *call, bool emulate);
 
+/* A decision with the seconds that the model has for each side, corrected by what is known. */
+struct sb_decision sb_experience_correct(struct sb_decision decision,
+					 const struct sb_experience *known, double cpu, double gpu);
+
 /*
  * Adds a call that was judged: decision->nanoseconds is what it took on the side that answered. Of
  * a call without that, or that was forced, or compared, nothing is learnt.

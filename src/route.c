@@ -108,48 +108,47 @@ static void look_at_device(struct sb_situation *situation, const struct sb_call 
 		situation->queue = sb_device_queue(device);
 }
 
-static double factor(double known)
+static bool gpu_gains(struct sb_decision decision)
 {
-	return known > 0 ? known : 1;
+	return decision.gpu_seconds < decision.cpu_seconds;
 }
 
 struct sb_decision sb_route_judge(const struct sb_call *call, struct sb_situation situation,
 				  struct sb_decision decision)
 {
 	const struct sb_profile *profile = sb_profile(NULL);
-	const double by_cpu = factor(situation.experience.cpu);
-	const double by_gpu = factor(situation.experience.gpu);
-	double cpu, gpu, alone;
+	const double cpu = sb_model_cpu(profile, &situation, call).seconds;
+	double gpu = sb_model_gpu_copies(profile, &situation, call);
 
-	decision.experience = situation.experience;
-	cpu = sb_model_cpu(profile, &situation, call).seconds;
-	gpu = sb_model_gpu_copies(profile, &situation, call);
+	decision = sb_experience_correct(decision, &situation.experience, cpu, gpu);
 	/* Picking a kernel takes longer than all else, and mostly changes nothing. */
-	if (gpu < cpu || by_gpu * gpu < by_cpu * cpu || situation.queue)
+	if (gpu < cpu || gpu_gains(decision) || situation.queue) {
 		gpu = sb_model_gpu(profile, &situation, call).seconds;
-	decision.cpu_seconds = by_cpu * cpu;
-	decision.gpu_seconds = by_gpu * gpu;
+		decision = sb_experience_correct(decision, &situation.experience, cpu, gpu);
+	}
 	if (situation.health == SB_HEALTH_UNUSABLE || situation.health == SB_HEALTH_LOST)
 		return sb_route_to_cpu(decision, situation.unusable);
 	for (int i = 0; i < 3; i++)
 		if (situation.places[i] == SB_PLACE_DEVICE ||
 		    situation.places[i] == SB_PLACE_ELSEWHERE)
 			return sb_route_to_gpu(decision, SB_REASON_FORCED);
-	decision.overruled = (gpu < cpu) != (decision.gpu_seconds < decision.cpu_seconds);
+	decision.overruled = (gpu < cpu) != gpu_gains(decision);
 	if (decision.overruled && situation.experience.try_again &&
 	    situation.health == SB_HEALTH_READY)
 		return gpu < cpu ? sb_route_to_gpu(decision, SB_REASON_TRIED)
 				 : sb_route_to_cpu(decision, SB_REASON_TRIED);
-	if (decision.gpu_seconds < decision.cpu_seconds)
+	if (gpu_gains(decision))
 		return situation.health == SB_HEALTH_READY
 			       ? sb_route_to_gpu(decision, SB_REASON_FASTER)
 			       : sb_route_to_cpu(decision, SB_REASON_STARTING);
 	if (!situation.queue)
 		return sb_route_to_cpu(decision, SB_REASON_FASTER);
 	situation.queue = 0;
-	alone = by_gpu * sb_model_gpu(profile, &situation, call).seconds;
-	return sb_route_to_cpu(decision,
-			       alone < decision.cpu_seconds ? SB_REASON_BUSY : SB_REASON_FASTER);
+	gpu = sb_model_gpu(profile, &situation, call).seconds;
+	return sb_route_to_cpu(decision, gpu_gains(sb_experience_correct(
+						 decision, &situation.experience, cpu, gpu))
+						 ? SB_REASON_BUSY
+						 : SB_REASON_FASTER);
 }
 
 /*
@@ -219,17 +218,15 @@ static void consider_start(const struct sb_decision *decision, enum sb_health he
 static bool beyond_gain(const struct sb_profile *profile, const struct sb_situation *situation,
 			const struct sb_call *call, struct sb_decision *judged)
 {
-	const double by_cpu = factor(situation->experience.cpu);
-	const double by_gpu = factor(situation->experience.gpu);
 	const double cpu = sb_model_cpu(profile, situation, call).seconds;
 	double gpu = sb_model_gpu_least(profile, situation, call);
 
-	if ((cpu > gpu || by_cpu * cpu > by_gpu * gpu) && situation->devices <= 1)
+	*judged = sb_experience_correct(*judged, &situation->experience, cpu, gpu);
+	if ((gpu < cpu || gpu_gains(*judged)) && situation->devices <= 1) {
 		gpu = sb_model_gpu_unseen(profile, situation, call);
-	judged->experience = situation->experience;
-	judged->cpu_seconds = by_cpu * cpu;
-	judged->gpu_seconds = by_gpu * gpu;
-	return cpu <= gpu && judged->cpu_seconds <= judged->gpu_seconds;
+		*judged = sb_experience_correct(*judged, &situation->experience, cpu, gpu);
+	}
+	return cpu <= gpu && !gpu_gains(*judged);
 }
 
 static struct sb_decision compare_sides(const struct sb_call *call,
@@ -354,7 +351,7 @@ static void foresee(const struct sb_call *call, const struct sb_forward *forward
 	const struct sb_backend *backend;
 	const struct sb_profile *profile;
 	struct sb_as_found found;
-	double gpu;
+	struct sb_decision both;
 
 	if (decision->on_device || sb_call_kind(call) != SB_CALL_WORK || !sb_process_enter(&found))
 		return;
@@ -365,11 +362,13 @@ static void foresee(const struct sb_call *call, const struct sb_forward *forward
 	situation.callers = 0;
 	look_at_device(&situation, call);
 	situation.queue = 0;
+	both = sb_experience_correct(*decision, &situation.experience,
+				     sb_model_cpu(profile, &situation, call).seconds,
+				     sb_model_gpu(profile, &situation, call).seconds);
 	if (!(decision->cpu_seconds > 0))
-		decision->cpu_seconds = sb_model_cpu(profile, &situation, call).seconds;
-	gpu = factor(situation.experience.gpu) * sb_model_gpu(profile, &situation, call).seconds;
-	if (gpu > decision->gpu_seconds)
-		decision->gpu_seconds = gpu;
+		decision->cpu_seconds = both.cpu_seconds;
+	if (both.gpu_seconds > decision->gpu_seconds)
+		decision->gpu_seconds = both.gpu_seconds;
 	sb_process_leave(&found);
 }
 
