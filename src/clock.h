@@ -6,22 +6,22 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Seconds, from some moment on; it never goes back, and stands still while the machine sleeps. */
-static inline double sb_clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* The same in nanoseconds, for where the floating-point environment is the program's. */
+/*
+ * Nanoseconds, from some moment on; it never goes back, and stands still while the machine sleeps.
+ * Also where the floating-point environment is the program's.
+ */
 static inline int64_t sb_clock_nanoseconds(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The same in seconds. */
+static inline double sb_clock_now(void)
+{
+	return 1e-9 * (double)sb_clock_nanoseconds();
 }
 
 /* Of two intervals. */

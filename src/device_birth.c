@@ -223,7 +223,7 @@ enum sb_status sb_device_birth(const struct sb_driver *cu, struct sb_device_wish
 {
 	int ordinals[SB_DEVICES], count;
 
-	if (cu->init(0) != SB_CU_SUCCESS || is_vain(&wish))
+	if (cu->init(0) != SB_CU_SUCCESS)
 		return SB_NO_DEVICE;
 	count = choose(cu, &wish, ordinals);
 	for (team.count = 0; team.count < count; team.count++) {
