@@ -53,11 +53,12 @@ struct pass {
 
 /* Making panels: bytes read and written of what is copied, and of what lies on the device. */
 static const struct packing {
-	struct pass copied, along, across;
+	double copied; /* seconds for the launch */
+	struct pass along, across;
 } packing =
 #define SB_PACKING(copied_, fixed_, along_, across_)                                               \
 	{                                                                                          \
-		PASS(copied_, along_), PASS(fixed_, along_), PASS(fixed_, across_)                 \
+		(copied_) * 1e-6, PASS(fixed_, along_), PASS(fixed_, across_)                      \
 	}
 #include "rates.def"
 	;
@@ -159,7 +160,7 @@ static double pack_seconds(const struct sb_kernel *kernel, enum sb_lie lie, int6
 	if (kernel->form == SB_FORM_ANY)
 		return 0;
 	if (lie == SB_LIE_COPIED)
-		return packing.copied.fixed;
+		return packing.copied;
 	if (lie == SB_LIE_ALONG && sb_registry_has_maps(kernel))
 		return 0;
 	return pass->fixed + sizeof(float) * (double)(extent + padded) * (double)k / pass->rate;
@@ -170,10 +171,13 @@ static double lying(const struct sb_kernel *kernel, const struct sb_target *targ
 {
 	double factor = 1;
 
-	for (size_t i = 0; i < COUNT(lyings) && (target->a || target->b); i++) {
+	if (kernel->form != SB_FORM_ANY ||
+	    (target->a == SB_LIE_COPIED && target->b == SB_LIE_COPIED))
+		return 1;
+	for (size_t i = 0; i < COUNT(lyings); i++) {
 		const struct lying *row = &lyings[i];
 
-		if (kernel->form != SB_FORM_ANY || strcmp(row->name, kernel->name) != 0)
+		if (strcmp(row->name, kernel->name) != 0)
 			continue;
 		factor *= is_across(target->a) ? row->across_a : 1;
 		factor *= is_across(target->b) ? row->across_b : 1;
@@ -202,14 +206,14 @@ static double rounds_seconds(const struct sb_kernel *kernel, const struct rate *
 	int64_t slabs = sb_registry_slabs(kernel, k), deep = slabs > 1 ? SB_SLAB : whole;
 	int64_t tiles = sb_registry_tiles(kernel, m, n) * slabs;
 	int64_t most = sb_ceil_div(tiles, multiprocessors), rest = most % rate->together;
-	double seconds = 0;
+	double seconds;
 
 	/* Whole tiles are cut where that evens out the shares; each block has one at least. */
 	if (sb_registry_persists(kernel) && tiles > multiprocessors)
 		return (double)(most - 1) * rate->ends +
 		       (double)sb_ceil_div(tiles * sb_ceil_div(k, SB_SLAB), multiprocessors) *
 			       round_seconds(kernel, rate, 1, whole < SB_SLAB ? whole : SB_SLAB);
-	seconds +=
+	seconds =
 		(double)(sb_ceil_div(most, rate->together) - 1) * rate->ends +
 		(double)(most / rate->together) * round_seconds(kernel, rate, rate->together, deep);
 	return rest ? seconds + round_seconds(kernel, rate, rest, deep) : seconds;

@@ -6,17 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
+static void check(const struct sb_kernel_row *row, const struct sb_kernel_case *test)
+{
+	const char *wrong = sb_kernel_case_run(row, test, NULL);
+
+	if (wrong != NULL)
+		fprintf(stderr, "%s\n", wrong);
+	CU_ASSERT(wrong == NULL);
+}
+
 static void every_row(const struct sb_kernel_case *tests, size_t count)
 {
-	for (size_t r = 0; r < sb_kernel_row_count; r++) {
-		for (size_t t = 0; t < count; t++) {
-			const char *wrong = sb_kernel_case_run(&sb_kernel_rows[r], &tests[t], NULL);
-
-			if (wrong != NULL)
-				fprintf(stderr, "%s\n", wrong);
-			CU_ASSERT(wrong == NULL);
-		}
-	}
+	for (size_t r = 0; r < sb_kernel_row_count; r++)
+		for (size_t t = 0; t < count; t++)
+			check(&sb_kernel_rows[r], &tests[t]);
 }
 
 #define EVERY_ROW(tests) every_row(tests, sizeof(tests) / sizeof((tests)[0]))
@@ -30,11 +33,8 @@ static void around_a_tile(void)
 			int k = row->BK > 1 ? 2 * row->BK + d : 3 + d;
 			struct sb_kernel_case test = {row->BM + d, row->BN - d, k,    false, false,
 						      0,	   0,		1.0f, 0.0f,  0};
-			const char *wrong = sb_kernel_case_run(row, &test, NULL);
 
-			if (wrong != NULL)
-				fprintf(stderr, "%s\n", wrong);
-			CU_ASSERT(wrong == NULL);
+			check(row, &test);
 		}
 	}
 }
@@ -73,14 +73,9 @@ static void tiles_of_one_step(void)
 		struct sb_kernel_case test = {
 			4 * row->BM, 3 * row->BN, 5,	false, false,
 			0,	     0,		  1.0f, 0.0f,  SB_VALUES_PLAIN};
-		const char *wrong;
 
-		if (strcmp(row->method, "persistent") != 0)
-			continue;
-		wrong = sb_kernel_case_run(row, &test, NULL);
-		if (wrong != NULL)
-			fprintf(stderr, "%s\n", wrong);
-		CU_ASSERT(wrong == NULL);
+		if (strcmp(row->method, "persistent") == 0)
+			check(row, &test);
 	}
 }
 
@@ -92,14 +87,9 @@ static void tiles_cut_on_borders_of_slabs(void)
 		struct sb_kernel_case test = {
 			row->BM + 1, row->BN + 1, 530,	false, false,
 			0,	     0,		  1.1f, 0.7f,  SB_VALUES_PLAIN};
-		const char *wrong;
 
-		if (strcmp(row->method, "persistent") != 0)
-			continue;
-		wrong = sb_kernel_case_run(row, &test, NULL);
-		if (wrong != NULL)
-			fprintf(stderr, "%s\n", wrong);
-		CU_ASSERT(wrong == NULL);
+		if (strcmp(row->method, "persistent") == 0)
+			check(row, &test);
 	}
 }
 

@@ -142,37 +142,31 @@ static struct sb_pack_args describe(const struct sb_bench_launch *launch, sb_cu_
 	};
 }
 
+/* A panel of an operand, where the kernel wants one; its address and strides are the product's
+ * then. */
 static bool take_panel(struct sb_bench_launch *launch, sb_cu_deviceptr *panel,
-		       struct sb_pack_args *pack)
+		       struct sb_pack_args *pack, const float **at, int64_t *i, int64_t *k)
 {
+	bool maps = launch->in_place && !launch->emulated && sb_registry_has_maps(launch->kernel);
+
+	if (maps && pack->from_i == 1 && sb_launch_mappable(pack->from, pack->from_k))
+		return true;
 	if (!take_floats(launch, panel, pack->ld * pack->padded_depth))
 		return false;
 	pack->to = (float *)(uintptr_t)*panel;
+	*at = pack->to;
+	*i = 1;
+	*k = pack->ld;
 	return true;
 }
 
-/* The panel, where the kernel wants one of the operand, packed from there on. */
 static bool take_panels(struct sb_bench_launch *launch)
 {
-	struct sb_gemm_args *gemm = &launch->gemm;
-	bool maps = launch->in_place && !launch->emulated && sb_registry_has_maps(launch->kernel);
-	struct sb_pack_args *a = &launch->pack_a, *b = &launch->pack_b;
+	struct sb_gemm_args *g = &launch->gemm;
 
-	if (!maps || a->from_i != 1 || !sb_launch_mappable(a->from, a->from_k)) {
-		if (!take_panel(launch, &launch->panel_a, a))
-			return false;
-		gemm->a = a->to;
-		gemm->a_m = 1;
-		gemm->a_k = a->ld;
-	}
-	if (!maps || b->from_i != 1 || !sb_launch_mappable(b->from, b->from_k)) {
-		if (!take_panel(launch, &launch->panel_b, b))
-			return false;
-		gemm->b = b->to;
-		gemm->b_n = 1;
-		gemm->b_k = b->ld;
-	}
-	return sb_bench_launch_pack(launch);
+	return take_panel(launch, &launch->panel_a, &launch->pack_a, &g->a, &g->a_m, &g->a_k) &&
+	       take_panel(launch, &launch->panel_b, &launch->pack_b, &g->b, &g->b_n, &g->b_k) &&
+	       sb_bench_launch_pack(launch);
 }
 
 static bool take_work(struct sb_bench_launch *launch)
