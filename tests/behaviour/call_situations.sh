@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The products of call_times are right in each of its situations, whoever else wants the processors.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 for situation in warm pause after yielding spinning others fresh bound beta nt tn tt threads; do
     for size in 96 33x260x48; do

@@ -59,7 +59,6 @@ grep -q '^driver .*/nowhere/libcuda.so' "$scratch/driver.out" || fail 'info: SHI
 grep -q '^verdict .*Every call is answered by' "$scratch/driver.out" || fail 'info: verdict, no driver'
 
 # A driver with devices: each is listed, the one that would be used is named, its kernels are known.
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 [ -e "$stand_in" ] || fail "no stand-in driver at $stand_in"
 run_as gpu env SHIMBLAS_DRIVER="$stand_in" "$command" info --kernels
 [ ! -s "$scratch/gpu.err" ] || fail "info: stderr: $(head -n 1 "$scratch/gpu.err")"

@@ -8,7 +8,6 @@ HOME=$scratch/home
 mkdir "$HOME"
 export HOME
 unset XDG_CONFIG_HOME
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 tune() {
     "$command" tune --seconds 1 "$@"
 }

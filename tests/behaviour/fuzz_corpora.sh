@@ -3,7 +3,6 @@
 # The fuzzing targets over the inputs that fuzzers have kept: products, profiles and settings.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 export builddir
 for corpus in "$srcdir"/tests/fuzz/corpus/*; do

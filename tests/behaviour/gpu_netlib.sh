@@ -6,7 +6,7 @@
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 . "$srcdir/tests/behaviour/blas_dirs.sh"
 
-[ -n "${SB_CARD-}" ] || [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
+need_driver
 [ -x "$netlib_dir/xblat3s" ] || skip 'netlib testers are not installed (libblas-test)'
 
 # The testers do every routine; only sgemm is ours.

@@ -4,7 +4,7 @@
 # where, and all of them right. By the stand-in driver, or the real one where there is one.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 
-[ -n "${SB_CARD-}" ] || [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
+need_driver
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS
 

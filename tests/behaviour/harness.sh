@@ -77,6 +77,11 @@ with_shim() {
     timeout "$limit" env LD_PRELOAD="$preload" "$@"
 }
 
+# For scripts that run on whatever of $drivers there is.
+need_driver() {
+    [ -n "${SB_CARD-}" ] || [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
+}
+
 # every_route COMMAND...: once as it is and, where there is a driver, with every product sent to the
 # GPU, in each arithmetic; $route says which.
 every_route() {

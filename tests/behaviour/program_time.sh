@@ -4,7 +4,6 @@
 # them; one of enough large products starts it.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 . "$srcdir/tests/behaviour/blas_dirs.sh"
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS

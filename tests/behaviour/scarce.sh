@@ -5,7 +5,6 @@
 # that can be asked for written and nothing.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS

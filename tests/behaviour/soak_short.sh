@@ -5,7 +5,6 @@
 # of a card's memory where there is a real one.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 seconds=${SB_SOAK:-15}
 

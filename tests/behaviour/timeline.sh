@@ -4,7 +4,6 @@
 # ends, the text, and what a profiler is told. With none of these asked for, nothing.
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 need python3
-stand_in=$builddir/tests/stand_in/libcuda.so.1
 [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
 SHIMBLAS_DRIVER=$stand_in SHIMBLAS_MODE=gpu
 export SHIMBLAS_DRIVER SHIMBLAS_MODE

@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/behaviour/harness.sh"
 . "$srcdir/tests/behaviour/blas_dirs.sh"
 driver=${SB_CARD:-$stand_in}
-[ -n "${SB_CARD-}" ] || [ -e "$stand_in" ] || skip 'the stand-in driver is not built'
+need_driver
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS
 echo "driver: $driver"
